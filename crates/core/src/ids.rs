@@ -1,0 +1,197 @@
+//! Names of things: UUIDs on the outside, small ordinals inside a run.
+//!
+//! Nothing here invents an id. A command arrives with its own id, and every id it needs is derived from
+//! that and an ordinal, so that deciding again after a conflict gives the same names.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use uuid::Uuid;
+
+macro_rules! uuid_id {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub Uuid);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.hyphenated().fmt(f)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}", self.0.hyphenated())
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = uuid::Error;
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                Uuid::parse_str(text).map(Self)
+            }
+        }
+    )*};
+}
+
+uuid_id! {
+    /// A pipeline; also the session that groups its runs.
+    PipelineId;
+    /// A checkpoint definition inside a pipeline.
+    CheckpointId;
+    /// One execution of a plan.
+    RunId;
+    /// One visit of a run to a step, across all its attempts.
+    ExecutionId;
+    /// One question put to a person.
+    GateId;
+    /// An artifact as declared in a checkpoint definition.
+    ArtifactId;
+    /// An artifact as produced by one execution.
+    ArtifactRecordId;
+    /// A form field.
+    FieldId;
+    /// An agent declared in a checkpoint definition.
+    AgentId;
+    /// One rollback.
+    RollbackId;
+    /// One command: the source of every id that it needs.
+    CommandId;
+    /// A workstream that groups runs.
+    SessionId;
+    /// An access token (its public name, never its secret).
+    TokenId;
+    /// A named user of a home.
+    UserId;
+}
+
+impl From<PipelineId> for SessionId {
+    fn from(id: PipelineId) -> Self {
+        Self(id.0)
+    }
+}
+
+impl From<RunId> for SessionId {
+    fn from(id: RunId) -> Self {
+        Self(id.0)
+    }
+}
+
+/// The ordinal of an execution inside its run, from 1 in order of creation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ExecNo(pub u32);
+
+/// The ordinal of a branch inside its run; the first branch is 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct BranchNo(pub u32);
+
+/// The ordinal of a node in its run's graph, from 1 in order of creation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct NodeNo(pub u32);
+
+impl fmt::Display for ExecNo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "x{}", self.0)
+    }
+}
+
+/// The name of a step inside a plan: a checkpoint id, a phase id, a node id.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct StepId(pub std::sync::Arc<str>);
+
+impl StepId {
+    /// Names a step.
+    pub fn new(name: &str) -> Self {
+        Self(name.into())
+    }
+
+    /// The checkpoint that this step stands for, in a pipeline's plan.
+    pub fn checkpoint(&self) -> Option<CheckpointId> {
+        self.0.parse().ok()
+    }
+}
+
+impl From<CheckpointId> for StepId {
+    fn from(id: CheckpointId) -> Self {
+        Self(id.to_string().into())
+    }
+}
+
+impl fmt::Display for StepId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for StepId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Derives the ids that one command needs, always the same ones in the same order.
+#[derive(Clone, Debug)]
+pub struct Ids {
+    command: CommandId,
+    next: u32,
+}
+
+impl Ids {
+    /// Starts at the first id of a command.
+    pub fn of(command: CommandId) -> Self {
+        Self { command, next: 0 }
+    }
+
+    /// The next id: version 7, with the command's time, and hash bits for the rest (the last eight hex
+    /// digits end up in file names and must differ between siblings).
+    pub fn mint(&mut self) -> Uuid {
+        self.next += 1;
+        let mut hash = Sha256::new();
+        hash.update(b"holdpoint.id.1");
+        hash.update(self.command.0.as_bytes());
+        hash.update(self.next.to_be_bytes());
+        let hash = hash.finalize();
+        let mut bytes = [0u8; 16];
+        bytes.copy_from_slice(&hash[..16]);
+        bytes[..6].copy_from_slice(&self.command.0.as_bytes()[..6]);
+        bytes[6] = 0x70 | (bytes[6] & 0x0f);
+        bytes[8] = 0x80 | (bytes[8] & 0x3f);
+        Uuid::from_bytes(bytes)
+    }
+
+    /// A number below `bound` that is fixed by the command: the jitter of a retry.
+    pub fn jitter(&self, bound: u64) -> u64 {
+        let mut hash = Sha256::new();
+        hash.update(b"holdpoint.jitter.1");
+        hash.update(self.command.0.as_bytes());
+        let hash = hash.finalize();
+        let mut word = [0u8; 8];
+        word.copy_from_slice(&hash[..8]);
+        if bound == 0 { 0 } else { u64::from_be_bytes(word) % bound }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_version_7_and_repeat_for_the_same_command() {
+        let command = CommandId(Uuid::from_u128(0x0190_1111_2222_7333_8444_5555_6666_7777));
+        let mut first = Ids::of(command);
+        let mut again = Ids::of(command);
+        let (a, b) = (first.mint(), first.mint());
+        assert_eq!((a, b), (again.mint(), again.mint()));
+        assert_ne!(a.as_bytes()[12..], b.as_bytes()[12..]);
+        assert_eq!(a.get_version_num(), 7);
+        assert_eq!(a.as_bytes()[..6], command.0.as_bytes()[..6]);
+    }
+}

@@ -1,0 +1,15 @@
+//! What Holdpoint needs of a store: an event log with work to claim, and blobs.
+//!
+//! The two traits are small enough to read on one screen each. The engine holds them as trait objects.
+
+pub mod blobs;
+pub mod log;
+pub mod query;
+
+pub use blobs::{BlobError, BlobStore, Stored, Swept, SMALL_BLOB};
+pub use futures_util::future::BoxFuture;
+pub use log::{
+    Append, Diff, EventLog, Fence, Key, Lease, NewRow, OwnerId, Receipt, Refused, Row, SavedFold, SmallBlob,
+    StoreError, WorkChange,
+};
+pub use query::{EventFilter, Page, Query, Record};
