@@ -4,12 +4,14 @@
 
 pub mod blobs;
 pub mod log;
+pub mod picture;
 pub mod query;
 
-pub use blobs::{BlobError, BlobStore, Stored, Swept, SMALL_BLOB};
+pub use blobs::{BlobError, BlobStore, SMALL_BLOB, Stored, Swept};
 pub use futures_util::future::BoxFuture;
 pub use log::{
     Append, Diff, EventLog, Fence, Key, Lease, NewRow, OwnerId, Receipt, Refused, Row, SavedFold, SmallBlob,
     StoreError, WorkChange,
 };
+pub use picture::Picture;
 pub use query::{EventFilter, Page, Query, Record};

@@ -12,7 +12,12 @@ pub trait EventLog: Send + Sync {
     fn append(&self, append: Append) -> BoxFuture<'_, Result<Receipt, Refused>>;
 
     /// Rows of one stream that end after a version, oldest first.
-    fn read(&self, stream: StreamId, after: Version, limit: u32) -> BoxFuture<'_, Result<Vec<Row>, StoreError>>;
+    fn read(
+        &self,
+        stream: StreamId,
+        after: Version,
+        limit: u32,
+    ) -> BoxFuture<'_, Result<Vec<Row>, StoreError>>;
 
     /// Rows of all streams that end after a position, oldest first, without gaps up to the head.
     fn read_all(&self, after: Seq, limit: u32) -> BoxFuture<'_, Result<Vec<Row>, StoreError>>;

@@ -11,7 +11,7 @@ use crate::Row;
 /// A question about the tables or the log.
 #[derive(Clone, Debug)]
 pub enum Query {
-    /// The row with this value in a unique column.
+    /// The row with this value in a unique column; null finds nothing.
     Find(Table, &'static str, Cell),
     /// Rows of one stream in the order of their ordinals, after an ordinal.
     Of {
@@ -24,11 +24,12 @@ pub enum Query {
         /// How many at most.
         limit: u32,
     },
-    /// Rows of a table, newest first, before a position.
+    /// Rows of a table, newest first (by `seq`, then by ordinal), before a position. Rows that one event wrote
+    /// are never split over two pages, so that `before` loses none: a page may be longer than its limit.
     List {
         /// The table.
         table: Table,
-        /// A listed column and its value.
+        /// A listed column and its value; null lists the rows without one.
         by: Option<(&'static str, Cell)>,
         /// The position before which to begin.
         before: Option<Seq>,

@@ -1,0 +1,303 @@
+//! A picture of the tables in memory: what row changes make of empty tables.
+//!
+//! The in-memory store keeps its tables in one; a store on disk draws one from the log and compares its
+//! tables with it. It promises the exact meaning of a [`RowChange`], so that no two stores can differ, and
+//! it never fails: a change that does not fit is a mistake of the projection and is left out.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use holdpoint_core::rows::{Cell, Cells, Kind, Op, RowChange, Table};
+use holdpoint_core::{Seq, StreamId};
+
+use crate::{Diff, Record};
+
+/// How many differences are put into words.
+const MAX_MESSAGES: usize = 100;
+/// How much of a long value a message shows.
+const MAX_SHOWN: usize = 60;
+
+type Place = (Table, StreamId, u32);
+
+/// Rows of tables, by table, stream and ordinal.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Picture {
+    rows: BTreeMap<Place, (Seq, Vec<Cell>)>,
+}
+
+impl Picture {
+    /// What the changes of one stream's events make of empty tables.
+    pub fn of(stream: StreamId, changes: &[(Seq, Vec<RowChange>)]) -> Self {
+        let mut picture = Self::default();
+        for (seq, changes) in changes {
+            picture.apply(stream, *seq, changes);
+        }
+        picture
+    }
+
+    /// Applies the changes that follow from one event of a stream.
+    pub fn apply(&mut self, stream: StreamId, seq: Seq, changes: &[RowChange]) {
+        for RowChange { table, op } in changes {
+            match op {
+                Op::Put(n, cells) => self.put(*table, stream, *n, seq, cells),
+                Op::Patch(n, cells) => self.patch(*table, stream, *n, cells),
+                Op::PatchWhere(column, value, cells) => {
+                    self.patch_where(*table, stream, column, value, cells)
+                }
+            }
+        }
+    }
+
+    /// Takes in a row as it is stored somewhere.
+    pub fn insert(&mut self, table: Table, record: Record) {
+        self.rows.insert((table, record.stream, record.n), (record.seq, record.cells));
+    }
+
+    /// Removes all rows of a stream.
+    pub fn clear(&mut self, stream: StreamId) {
+        for table in Table::ALL {
+            let gone: Vec<Place> = self.range(table, stream).map(|(place, _)| *place).collect();
+            for place in gone {
+                self.rows.remove(&place);
+            }
+        }
+    }
+
+    /// Whether no row is there.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// All rows of one stream, by table and ordinal.
+    pub fn rows_of(&self, stream: StreamId) -> impl Iterator<Item = (Table, Record)> + '_ {
+        Table::ALL.into_iter().flat_map(move |table| self.range(table, stream)).map(|(place, row)| {
+            let (table, stream, n) = *place;
+            (table, Record { stream, n, seq: row.0, cells: row.1.clone() })
+        })
+    }
+
+    /// All rows of one table, by stream and ordinal.
+    pub fn rows_in(&self, table: Table) -> impl Iterator<Item = (StreamId, u32, Seq, &[Cell])> {
+        let first = (table, StreamId::Home, 0);
+        self.rows
+            .range(first..)
+            .take_while(move |((of, ..), _)| *of == table)
+            .map(|((_, stream, n), (seq, cells))| (*stream, *n, *seq, cells.as_slice()))
+    }
+
+    /// Compares rows found elsewhere with this picture, which is taken to be right.
+    pub fn diff(&self, found: impl IntoIterator<Item = (Table, Record)>) -> Diff {
+        let found: BTreeMap<Place, (Seq, Vec<Cell>)> = found
+            .into_iter()
+            .map(|(table, record)| ((table, record.stream, record.n), (record.seq, record.cells)))
+            .collect();
+        let mut diff = Diff::default();
+        for (place, right) in &self.rows {
+            diff.rows += 1;
+            match found.get(place) {
+                None => say(&mut diff, || format!("{}: is missing", name(place))),
+                Some(row) if row != right => {
+                    say(&mut diff, || format!("{}: {}", name(place), differences(place.0, row, right)));
+                }
+                Some(_) => {}
+            }
+        }
+        for place in found.keys().filter(|place| !self.rows.contains_key(place)) {
+            diff.rows += 1;
+            say(&mut diff, || format!("{}: should not be there", name(place)));
+        }
+        diff
+    }
+
+    fn range(&self, table: Table, stream: StreamId) -> impl Iterator<Item = (&Place, &(Seq, Vec<Cell>))> {
+        self.rows.range((table, stream, 0)..=(table, stream, u32::MAX))
+    }
+
+    fn put(&mut self, table: Table, stream: StreamId, n: u32, seq: Seq, cells: &Cells) {
+        let mut row = vec![Cell::Null; table.def().columns.len()];
+        set(table, &mut row, cells);
+        self.rows
+            .entry((table, stream, n))
+            .and_modify(|(_, cells)| cells.clone_from(&row))
+            .or_insert_with(|| (seq, row));
+    }
+
+    fn patch(&mut self, table: Table, stream: StreamId, n: u32, cells: &Cells) {
+        if let Some((_, row)) = self.rows.get_mut(&(table, stream, n)) {
+            set(table, row, cells);
+        }
+    }
+
+    fn patch_where(&mut self, table: Table, stream: StreamId, column: &str, value: &Cell, cells: &Cells) {
+        let Some(at) = column_at(table, column) else { return };
+        for (_, (_, row)) in self.rows.range_mut((table, stream, 0)..=(table, stream, u32::MAX)) {
+            if row.get(at) == Some(value) {
+                set(table, row, cells);
+            }
+        }
+    }
+}
+
+/// Where a column stands in a row; an unknown name is a mistake of the projection.
+pub(crate) fn column_at(table: Table, column: &str) -> Option<usize> {
+    let at = table.def().columns.iter().position(|(name, _)| *name == column);
+    debug_assert!(at.is_some(), "{} has no column {column}", table.def().name);
+    at
+}
+
+fn set(table: Table, row: &mut [Cell], cells: &Cells) {
+    for (column, value) in cells {
+        if let Some(cell) = column_at(table, column).and_then(|at| row.get_mut(at)) {
+            cell.clone_from(value);
+        }
+    }
+}
+
+fn say(diff: &mut Diff, message: impl FnOnce() -> String) {
+    if diff.wrong.len() < MAX_MESSAGES {
+        diff.wrong.push(message());
+    }
+}
+
+fn name((table, stream, n): &Place) -> String {
+    format!("{} {n} of {stream}", table.def().name)
+}
+
+fn differences(table: Table, row: &(Seq, Vec<Cell>), right: &(Seq, Vec<Cell>)) -> String {
+    let mut words = Vec::new();
+    if row.0 != right.0 {
+        words.push(format!("seq is {}, should be {}", row.0.0, right.0.0));
+    }
+    for (at, (column, kind)) in table.def().columns.iter().enumerate() {
+        let (is, should) = (row.1.get(at), right.1.get(at));
+        if is != should {
+            words.push(format!("{column} is {}, should be {}", shown(is, *kind), shown(should, *kind)));
+        }
+    }
+    if row.1.len() > right.1.len() {
+        words.push("it has too many columns".to_owned());
+    }
+    words.join("; ")
+}
+
+fn shown(cell: Option<&Cell>, kind: Kind) -> String {
+    match cell {
+        None => "absent".to_owned(),
+        Some(Cell::Null) => "null".to_owned(),
+        Some(Cell::Int(number)) => number.to_string(),
+        Some(Cell::Text(text)) => match text.char_indices().nth(MAX_SHOWN) {
+            Some((end, _)) => format!("'{}…'", &text[..end]),
+            None => format!("'{text}'"),
+        },
+        Some(Cell::Bytes(bytes)) => match (kind, uuid::Uuid::from_slice(bytes)) {
+            (Kind::Uuid, Ok(id)) => id.hyphenated().to_string(),
+            _ => bytes.iter().take(MAX_SHOWN / 2).fold(String::new(), |mut hex, byte| {
+                let _ = write!(hex, "{byte:02x}");
+                hex
+            }),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use holdpoint_core::RunId;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn run(n: u128) -> StreamId {
+        StreamId::Run(RunId(Uuid::from_u128(n)))
+    }
+
+    fn put(n: u32, cells: Cells) -> RowChange {
+        RowChange { table: Table::Execution, op: Op::Put(n, cells) }
+    }
+
+    fn cell(picture: &Picture, stream: StreamId, n: u32, column: &str) -> Option<Cell> {
+        let at = column_at(Table::Execution, column)?;
+        picture.rows_of(stream).find(|(_, record)| record.n == n).map(|(_, record)| record.cells[at].clone())
+    }
+
+    #[test]
+    fn a_later_put_clears_columns_and_keeps_the_position() {
+        let mut picture = Picture::default();
+        picture.apply(run(1), Seq(4), &[put(3, vec![("step", "a".into()), ("status", "pending".into())])]);
+        picture.apply(run(1), Seq(9), &[put(3, vec![("status", "failed".into())])]);
+        let (_, record) = picture.rows_of(run(1)).next().expect("one row");
+        assert_eq!((record.n, record.seq), (3, Seq(4)));
+        assert_eq!(cell(&picture, run(1), 3, "step"), Some(Cell::Null));
+        assert_eq!(cell(&picture, run(1), 3, "status"), Some("failed".into()));
+    }
+
+    #[test]
+    fn a_patch_of_no_row_does_nothing() {
+        let mut picture = Picture::default();
+        let patch = RowChange { table: Table::Execution, op: Op::Patch(1, vec![("step", "a".into())]) };
+        picture.apply(run(1), Seq(1), std::slice::from_ref(&patch));
+        assert!(picture.is_empty());
+        picture.apply(run(1), Seq(2), &[put(1, vec![("status", "pending".into())]), patch]);
+        assert_eq!(cell(&picture, run(1), 1, "step"), Some("a".into()));
+        assert_eq!(cell(&picture, run(1), 1, "status"), Some("pending".into()));
+    }
+
+    #[test]
+    fn a_patch_by_value_stays_inside_its_stream_and_table() {
+        let mut picture = Picture::default();
+        for stream in [run(1), run(2)] {
+            let rows = [put(1, vec![("step", "a".into())]), put(2, vec![("step", "b".into())])];
+            picture.apply(stream, Seq(1), &rows);
+        }
+        let op = Op::PatchWhere("step", "a".into(), vec![("status", "failed".into())]);
+        picture.apply(run(1), Seq(3), &[RowChange { table: Table::Execution, op }]);
+        assert_eq!(cell(&picture, run(1), 1, "status"), Some("failed".into()));
+        assert_eq!(cell(&picture, run(1), 2, "status"), Some(Cell::Null));
+        assert_eq!(cell(&picture, run(2), 1, "status"), Some(Cell::Null));
+    }
+
+    #[test]
+    fn differences_are_told_in_words() {
+        let right = Picture::of(
+            run(7),
+            &[(Seq(1), vec![put(1, vec![]), put(2, vec![]), put(3, vec![("status", "completed".into())])])],
+        );
+        let found = Picture::of(
+            run(7),
+            &[(Seq(1), vec![put(1, vec![]), put(3, vec![("status", "failed".into())]), put(4, vec![])])],
+        );
+        let diff = right.diff(found.rows_of(run(7)));
+        let of = "of run 00000000-0000-0000-0000-000000000007";
+        assert_eq!(diff.rows, 4);
+        assert_eq!(
+            diff.wrong,
+            [
+                format!("execution 2 {of}: is missing"),
+                format!("execution 3 {of}: status is 'failed', should be 'completed'"),
+                format!("execution 4 {of}: should not be there"),
+            ]
+        );
+        assert_eq!(right.diff(right.rows_of(run(7))).wrong, Vec::<String>::new());
+    }
+
+    #[test]
+    fn messages_are_counted_off_and_values_are_cut() {
+        let many: Vec<RowChange> =
+            (0..150).map(|n| put(n, vec![("step", "é".repeat(90).as_str().into())])).collect();
+        let right = Picture::of(run(1), &[(Seq(1), many)]);
+        let diff = right.diff([]);
+        assert_eq!((diff.rows, diff.wrong.len()), (150, 100));
+        let blank = Picture::of(run(1), &[(Seq(1), (0..150).map(|n| put(n, vec![])).collect())]);
+        let diff = right.diff(blank.rows_of(run(1)));
+        assert!(diff.wrong[0].ends_with(&format!("should be '{}…'", "é".repeat(60))), "{}", diff.wrong[0]);
+    }
+
+    #[test]
+    fn clearing_a_stream_leaves_the_others() {
+        let mut picture = Picture::default();
+        picture.apply(run(1), Seq(1), &[put(1, vec![])]);
+        picture.apply(run(2), Seq(2), &[put(1, vec![])]);
+        picture.clear(run(1));
+        assert_eq!(picture.rows_of(run(1)).count(), 0);
+        assert_eq!(picture.rows_in(Table::Execution).map(|row| row.0).collect::<Vec<_>>(), [run(2)]);
+    }
+}
