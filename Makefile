@@ -1,0 +1,93 @@
+# The commands that people need. Everything they do can be done by hand with cargo as well.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# rustup puts cargo here; a fresh shell may not know it yet.
+export PATH := $(PATH):$(HOME)/.cargo/bin
+
+# Every run uses the versions that were tested.
+CARGO := cargo
+LOCKED := --locked
+
+# More arguments for the program: make run ARGS="--port 8080"
+ARGS ?=
+
+# How many kill -9 cycles and simulator seeds the crash tests run.
+HOLDPOINT_KILLS ?= 300
+HOLDPOINT_SEEDS ?= 300
+SOAK_KILLS := 20000
+SOAK_SEEDS := 100000
+export HOLDPOINT_KILLS HOLDPOINT_SEEDS
+
+# Which tests are which is decided by their names (.config/nextest.toml):
+#   crash_…   kill cycles and simulator seeds
+#   bug_…     planted bugs that the others must catch
+IS_CRASH := test(/(^|::)crash_/)
+IS_BUG := test(/(^|::)bug_/)
+
+NEXTEST := $(CARGO) nextest run $(LOCKED) --workspace
+
+.PHONY: help run test test-rules test-crash test-bugs soak bench check setup setup-tests format tidy lints supply-chain
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+run: setup ## build and start the server; it prints its address
+	@$(CARGO) run --release $(LOCKED) --bin holdpoint -- serve $(ARGS)
+
+# One run for all tests, so that each crate is compiled once and every core is kept busy. Examples in
+# doc comments go first: the summary of the test run is the last thing printed.
+test: setup-tests format tidy ## all tests, with 300 kill cycles and 300 seeds
+	@$(CARGO) xtask doc-tests
+	@if cargo nextest --version >/dev/null 2>&1; then \
+		$(NEXTEST); \
+	else \
+		$(CARGO) test $(LOCKED) --workspace --lib --bins --tests --no-fail-fast; \
+	fi
+
+test-rules: setup-tests ## only the quick tests: no kill cycles, seeds or planted bugs
+	@$(NEXTEST) -E 'not ($(IS_CRASH) | $(IS_BUG))'
+
+test-crash: setup-tests ## only kill cycles and seeds (HOLDPOINT_KILLS, HOLDPOINT_SEEDS)
+	@$(NEXTEST) --no-tests=warn -E '$(IS_CRASH)'
+
+test-bugs: setup-tests ## only the planted bugs
+	@$(NEXTEST) --no-tests=warn -E '$(IS_BUG)'
+
+soak: HOLDPOINT_KILLS := $(SOAK_KILLS)
+soak: HOLDPOINT_SEEDS := $(SOAK_SEEDS)
+soak: setup-tests ## kill cycles and seeds in large numbers: hours
+	@$(NEXTEST) --profile soak --no-tests=warn -E '$(IS_CRASH)'
+
+bench: setup ## measure on this machine's disk
+	@$(CARGO) run --release $(LOCKED) --bin holdpoint -- bench $(ARGS)
+
+check: setup format tidy lints supply-chain ## format, tidy, lints, licences and advisories
+
+setup:
+	@scripts/setup.sh
+
+setup-tests:
+	@scripts/setup.sh --for-tests
+
+format:
+	@if $(CARGO) fmt --version >/dev/null 2>&1; then \
+		$(CARGO) fmt --all --check || { echo "hint: cargo fmt --all"; exit 1; }; \
+	else \
+		echo "format: not checked, rustfmt is missing (rustup component add rustfmt)"; \
+	fi
+
+tidy:
+	@$(CARGO) xtask tidy
+
+lints:
+	@$(CARGO) clippy $(LOCKED) --workspace --all-targets -- --deny warnings
+
+supply-chain:
+	@if $(CARGO) deny --version >/dev/null 2>&1; then \
+		$(CARGO) deny --workspace check; \
+	else \
+		echo "supply-chain: not checked, cargo-deny is missing (cargo install cargo-deny --locked)"; \
+	fi
