@@ -21,11 +21,8 @@ SOAK_KILLS := 20000
 SOAK_SEEDS := 100000
 export HOLDPOINT_KILLS HOLDPOINT_SEEDS
 
-# Which tests are which is decided by their names (.config/nextest.toml):
-#   crash_…   kill cycles and simulator seeds
-#   bug_…     planted bugs that the others must catch
+# A test whose name begins with `crash_` runs kill cycles or seeds (.config/nextest.toml).
 IS_CRASH := test(/(^|::)crash_/)
-IS_BUG := test(/(^|::)bug_/)
 
 NEXTEST := $(CARGO) nextest run $(LOCKED) --workspace
 
@@ -37,24 +34,25 @@ help: ## list the commands
 run: setup ## build and start the server; it prints its address
 	@$(CARGO) run --release $(LOCKED) --bin holdpoint -- serve $(ARGS)
 
-# One run for all tests, so that each crate is compiled once and every core is kept busy. Examples in
-# doc comments go first: the summary of the test run is the last thing printed.
-test: setup-tests format tidy ## all tests, with 300 kill cycles and 300 seeds
+# One run for all tests, so that each crate is compiled once and every core is kept busy. Planted bugs come
+# last: they build some crates again, each with its bug.
+test: setup-tests format tidy ## all tests, with 300 kill cycles, 300 seeds and the planted bugs
 	@$(CARGO) xtask doc-tests
 	@if cargo nextest --version >/dev/null 2>&1; then \
 		$(NEXTEST); \
 	else \
 		$(CARGO) test $(LOCKED) --workspace --lib --bins --tests --no-fail-fast; \
 	fi
+	@$(CARGO) xtask bugs
 
 test-rules: setup-tests ## only the quick tests: no kill cycles, seeds or planted bugs
-	@$(NEXTEST) -E 'not ($(IS_CRASH) | $(IS_BUG))'
+	@$(NEXTEST) -E 'not $(IS_CRASH)'
 
 test-crash: setup-tests ## only kill cycles and seeds (HOLDPOINT_KILLS, HOLDPOINT_SEEDS)
 	@$(NEXTEST) --no-tests=warn -E '$(IS_CRASH)'
 
-test-bugs: setup-tests ## only the planted bugs
-	@$(NEXTEST) --no-tests=warn -E '$(IS_BUG)'
+test-bugs: setup-tests ## only the planted bugs: each must make a test fail
+	@$(CARGO) xtask bugs
 
 soak: HOLDPOINT_KILLS := $(SOAK_KILLS)
 soak: HOLDPOINT_SEEDS := $(SOAK_SEEDS)

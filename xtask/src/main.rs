@@ -4,6 +4,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool talks to its terminal")]
 
+mod bugs;
 mod doc_tests;
 mod scan;
 mod tidy;
@@ -16,13 +17,15 @@ const HELP: &str = "\
 usage: cargo xtask <task>
 
   tidy         check the rules of the repository that the compiler does not
-  doc-tests    run the examples in doc comments, if there are any";
+  doc-tests    run the examples in doc comments, if there are any
+  bugs         build each planted bug in, and expect the tests to fail";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let root = root();
     match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["tidy"] => tidy::main(&root),
+        ["bugs"] => bugs::main(&root),
         ["doc-tests"] => doc_tests::main(&root),
         [] | ["help" | "--help" | "-h"] => {
             println!("{HELP}");

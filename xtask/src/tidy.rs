@@ -2,7 +2,7 @@
 //!
 //! A check is a function from the tree to findings. Adding one is a function, a line in `CHECKS` and a test.
 
-mod manifests;
+pub mod manifests;
 mod purity;
 mod repository;
 mod sources;
@@ -16,6 +16,7 @@ use crate::tree::Tree;
 const CHECKS: &[fn(&Tree) -> Vec<Finding>] = &[
     manifests::order,
     manifests::lints,
+    manifests::bugs_stay_out,
     purity::core_is_pure,
     sources::module_docs,
     sources::length,

@@ -87,6 +87,21 @@ pub fn lints(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
+/// No default feature and no dependency turns a planted bug on.
+pub fn bugs_stay_out(tree: &Tree) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for manifest in tree.manifests() {
+        for (line, _, text) in sections(&manifest.text) {
+            let text = text.split('#').next().unwrap_or_default();
+            if !text.starts_with("bug-") && (text.contains("\"bug-") || text.contains("/bug-")) {
+                let fix = "only `cargo xtask bugs` turns planted bugs on";
+                found.push(Finding::new(&manifest.path, line, "turns a planted bug on", fix));
+            }
+        }
+    }
+    found
+}
+
 #[derive(Debug, PartialEq, Eq)]
 enum Section {
     /// Also dependencies of build scripts.
@@ -148,7 +163,7 @@ fn renamed(text: &str) -> Option<&str> {
 
 /// The lines that say something, each with its number and the table it stands in; a heading stands in the
 /// table it opens.
-fn sections(manifest: &str) -> impl Iterator<Item = (usize, &str, &str)> {
+pub fn sections(manifest: &str) -> impl Iterator<Item = (usize, &str, &str)> {
     let mut section = "";
     manifest.lines().enumerate().filter_map(move |(index, line)| {
         let line = line.trim();
@@ -225,5 +240,18 @@ mod tests {
         assert_eq!(found(lints, &[("crates/core/Cargo.toml", "[lints]\nrust = {}\n")]).len(), 1);
         assert!(found(lints, &[("crates/core/Cargo.toml", "[lints]\nworkspace = true\n")]).is_empty());
         assert!(found(lints, &[("xtask/Cargo.toml", "lints.workspace = true\n")]).is_empty());
+    }
+
+    #[test]
+    fn planted_bugs_stay_off() {
+        let text =
+            "[features]\ndefault = [\"bug-a\"]\nbug-a = [\"holdpoint-store/bug-a\"]\nlate = [\"x/bug-a\"]\n";
+        assert_eq!(
+            found(bugs_stay_out, &[("crates/engine/Cargo.toml", text)]),
+            [
+                "crates/engine/Cargo.toml:2: turns a planted bug on",
+                "crates/engine/Cargo.toml:4: turns a planted bug on"
+            ]
+        );
     }
 }
