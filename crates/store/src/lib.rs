@@ -4,6 +4,7 @@
 
 pub mod blobs;
 pub mod log;
+pub mod memory;
 pub mod picture;
 pub mod query;
 

@@ -42,7 +42,7 @@ impl Picture {
                 Op::Put(n, cells) => self.put(*table, stream, *n, seq, cells),
                 Op::Patch(n, cells) => self.patch(*table, stream, *n, cells),
                 Op::PatchWhere(column, value, cells) => {
-                    self.patch_where(*table, stream, column, value, cells)
+                    self.patch_where(*table, stream, column, value, cells);
                 }
             }
         }
