@@ -28,6 +28,7 @@ const CHECKS: &[fn(&Tree) -> Vec<Finding>] = &[
     repository::lock_files,
     repository::changelog,
     repository::architecture,
+    repository::links,
 ];
 
 /// Something that breaks a rule, where it stands, and what to do about it.

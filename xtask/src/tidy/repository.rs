@@ -1,5 +1,7 @@
 //! Rules of the repository as a whole: nothing of one machine in it, and its documents up to date.
 
+use std::path::Path;
+
 use super::Finding;
 use crate::tree::Tree;
 
@@ -84,6 +86,47 @@ pub fn architecture(tree: &Tree) -> Vec<Finding> {
     found
 }
 
+/// A link inside the repository leads to a file.
+pub fn links(tree: &Tree) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for page in
+        tree.files.iter().filter(|file| Path::new(&file.path).extension().is_some_and(|end| end == "md"))
+    {
+        for (index, line) in page.text.lines().enumerate() {
+            let targets =
+                line.match_indices("](").filter_map(|(at, _)| line[at + 2..].split([')', '#']).next());
+            for target in targets.filter(|target| !target.is_empty() && !target.contains(':')) {
+                let path = resolve(&page.path, target);
+                let folder = format!("{path}/");
+                if !tree.files.iter().any(|file| file.path == path || file.path.starts_with(&folder)) {
+                    let fix = "correct the path, or write the page";
+                    found.push(Finding::new(
+                        &page.path,
+                        index + 1,
+                        format!("links to `{target}`, which is not there"),
+                        fix,
+                    ));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Where a link of a page leads, from the root.
+fn resolve(page: &str, target: &str) -> String {
+    let mut parts: Vec<&str> = page.split('/').collect();
+    parts.pop();
+    for part in target.split('/').filter(|part| !part.is_empty() && *part != ".") {
+        if part == ".." {
+            parts.pop();
+        } else {
+            parts.push(part);
+        }
+    }
+    parts.join("/")
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::found;
@@ -126,5 +169,14 @@ mod tests {
             ["ARCHITECTURE.md:1: `crates/core` has no invariant"]
         );
         assert_eq!(found(architecture, &[manifest]), ["ARCHITECTURE.md:1: has no section for `crates/core`"]);
+    }
+
+    #[test]
+    fn links_lead_somewhere() {
+        let page = "[a](../README.md#top) [b](guides) [c](gone.md) [d](https://example.org) [e](#here)\n";
+        assert_eq!(
+            found(links, &[("README.md", ""), ("docs/a.md", page), ("docs/guides/b.md", "")]),
+            ["docs/a.md:1: links to `gone.md`, which is not there"]
+        );
     }
 }
