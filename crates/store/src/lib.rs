@@ -3,6 +3,8 @@
 //! The two traits are small enough to read on one screen each. The engine holds them as trait objects.
 
 pub mod blobs;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 pub mod log;
 pub mod memory;
 pub mod picture;
