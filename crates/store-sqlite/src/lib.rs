@@ -1,1 +1,25 @@
-//! Being built.
+//! The event log in one SQLite file (`state.db`), shared by any number of processes on one machine.
+//!
+//! One thread of each handle writes: it commits everything that waits with one sync, and answers only
+//! after the commit. Small threads read; none keeps a read transaction open between two questions.
+//! Documented tables are views; see [`mod@schema`] for what stands behind them.
+//!
+//! Invariant: nothing is acknowledged that a power cut could take back, and a refusal writes nothing.
+
+mod batch;
+mod checkpoint;
+mod connect;
+mod follow;
+mod log;
+mod names;
+mod owners;
+mod query;
+mod reader;
+mod rebuild;
+mod schema;
+mod sql;
+mod views;
+mod work;
+mod writer;
+
+pub use log::{Options, SqliteLog};

@@ -1,0 +1,352 @@
+//! What one job does inside an open transaction.
+//!
+//! An append is checked by reads first and written only when nothing refuses it, so a refusal leaves the
+//! transaction as it was. What is remembered between batches is right as long as no other connection
+//! committed; the writer says when one did, and when a transaction was rolled back.
+
+use std::collections::HashMap;
+
+use holdpoint_core::{Digest, StreamId, Timestamp, Version};
+use holdpoint_store::{Append, Key, NewRow, Receipt, Refused, SavedFold, SmallBlob, StoreError};
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use crate::names::{Names, number_stream, stream_number};
+use crate::owners::Owner;
+use crate::sql::Statements;
+use crate::work::Entries;
+
+/// How long an idempotency key is kept, in microseconds.
+const KEY_AGE: i64 = 7 * 24 * 3600 * 1_000_000;
+/// Old keys are looked for once in so many new ones.
+const PRUNE_EVERY: u32 = 256;
+/// How many streams and work rows are remembered.
+const REMEMBERED: usize = 100_000;
+/// Shorter blobs are not worth compressing.
+const WORTH_PACKING: usize = 128;
+
+/// A stream that has a number.
+struct Stream {
+    id: i64,
+    /// Where it stands; unknown after another connection committed.
+    version: Option<u64>,
+}
+
+/// What the writer remembers between batches.
+pub(crate) struct Books {
+    pub(crate) owner: Owner,
+    pub(crate) entries: Entries,
+    pub(crate) statements: Statements,
+    streams: HashMap<StreamId, Stream>,
+    names: Names,
+    /// The position after the last event.
+    next: Option<u64>,
+    keyed: u32,
+}
+
+/// A small blob as it will be stored.
+pub(crate) struct Packed {
+    digest: Digest,
+    size: usize,
+    bytes: Option<Vec<u8>>,
+}
+
+impl Packed {
+    /// Compresses where that helps; done by the sender, so that the writer need not wait for it.
+    pub(crate) fn of(blob: &SmallBlob) -> Self {
+        let packed = (blob.bytes.len() >= WORTH_PACKING)
+            .then(|| zstd::bulk::compress(&blob.bytes, 3).ok())
+            .flatten()
+            .filter(|packed| packed.len() < blob.bytes.len());
+        Self { digest: blob.digest, size: blob.bytes.len(), bytes: packed }
+    }
+}
+
+impl Books {
+    pub(crate) fn new(owner: Owner) -> Self {
+        Self {
+            owner,
+            entries: Entries::new(),
+            statements: Statements::new(),
+            streams: HashMap::new(),
+            names: Names::default(),
+            next: None,
+            keyed: 0,
+        }
+    }
+
+    /// Another connection has committed: numbers stay, everything that can change is read again.
+    pub(crate) fn others_wrote(&mut self) {
+        self.next = None;
+        self.entries.clear();
+        for stream in self.streams.values_mut() {
+            stream.version = None;
+        }
+    }
+
+    /// What was written is taken back: nothing is sure.
+    pub(crate) fn rolled_back(&mut self) {
+        self.next = None;
+        self.entries.clear();
+        self.streams.clear();
+        self.names = Names::default();
+        self.owner.rolled_back();
+    }
+
+    /// Keeps memory bounded; between transactions.
+    pub(crate) fn tidy(&mut self) {
+        if self.streams.len() > REMEMBERED {
+            self.streams.clear();
+        }
+        if self.entries.len() > REMEMBERED {
+            self.entries.clear();
+        }
+    }
+
+    /// The position of the last event.
+    pub(crate) fn last(&mut self, conn: &Connection) -> rusqlite::Result<u64> {
+        if let Some(next) = self.next {
+            return Ok(next - 1);
+        }
+        let last = last_seq(conn)?;
+        self.next = Some(last + 1);
+        Ok(last)
+    }
+
+    /// Appends, or refuses without having written anything. With `pretend`, only says that it did.
+    pub(crate) fn append(
+        &mut self,
+        conn: &Connection,
+        append: &Append,
+        blobs: &[Packed],
+        pretend: bool,
+    ) -> rusqlite::Result<Result<Receipt, Refused>> {
+        if let Err(refused) = well_formed(append) {
+            return Ok(Err(refused.into()));
+        }
+        let at = append.rows.first().map_or_else(wall_clock, |row| row.at);
+        if let Some(refused) = self.refusal(conn, append, at)? {
+            return Ok(Err(refused));
+        }
+        let before = self.last(conn)?;
+        if !pretend {
+            for row in &append.rows {
+                self.write(conn, row)?;
+            }
+            for (blob, packed) in append.blobs.iter().zip(blobs) {
+                keep_blob(conn, blob, packed, at)?;
+            }
+            for change in &append.work {
+                self.change(conn, change)?;
+            }
+        }
+        let last = self.last(conn)?;
+        let first = last.min(before + 1);
+        if let Some(key) = append.key.filter(|_| !pretend) {
+            self.keep_key(conn, key, first, last, at)?;
+        }
+        self.receipt(conn, append, first, last).map(Ok)
+    }
+
+    /// Keeps a fold instead of the one before it.
+    pub(crate) fn save_fold(&mut self, conn: &Connection, fold: &SavedFold) -> rusqlite::Result<()> {
+        let stream = self.stream_id(conn, fold.stream)?;
+        conn.prepare_cached("INSERT OR REPLACE INTO folds VALUES(?, ?, ?, ?, ?)")?
+            .execute(params![stream, fold.version.0 as i64, fold.hash.0, fold.code, fold.bytes])
+            .map(|_| ())
+    }
+
+    /// The number of a stream, which it is given when it has none.
+    pub(crate) fn stream_id(&mut self, conn: &Connection, stream: StreamId) -> rusqlite::Result<i64> {
+        if let Some(id) = self.known_stream(conn, stream)? {
+            return Ok(id);
+        }
+        let id = number_stream(conn, stream)?;
+        self.streams.insert(stream, Stream { id, version: None });
+        Ok(id)
+    }
+
+    /// The number of a stream, if it has one.
+    pub(crate) fn known_stream(
+        &mut self,
+        conn: &Connection,
+        stream: StreamId,
+    ) -> rusqlite::Result<Option<i64>> {
+        if let Some(stream) = self.streams.get(&stream) {
+            return Ok(Some(stream.id));
+        }
+        let id = stream_number(conn, stream)?;
+        if let Some(id) = id {
+            self.streams.insert(stream, Stream { id, version: None });
+        }
+        Ok(id)
+    }
+
+    fn refusal(
+        &mut self,
+        conn: &Connection,
+        append: &Append,
+        now: Timestamp,
+    ) -> rusqlite::Result<Option<Refused>> {
+        if let Some(key) = append.key
+            && let Some((request, first, last)) = used(conn, key, now)?
+        {
+            return Ok(Some(if request == key.request {
+                Refused::Replayed(self.receipt(conn, append, first, last)?)
+            } else {
+                Refused::KeyReused
+            }));
+        }
+        if let Some(fence) = &append.fence
+            && let Some(epoch) = self.fenced(conn, fence)?
+        {
+            return Ok(Some(Refused::Fenced(epoch)));
+        }
+        let written = append.rows.iter().map(|row| (row.stream, Version(row.first.0 - 1)));
+        for (stream, expected) in append.expect.iter().copied().chain(written) {
+            let version = self.version(conn, stream)?;
+            if version != expected {
+                return Ok(Some(Refused::Conflict(stream, version)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn version(&mut self, conn: &Connection, stream: StreamId) -> rusqlite::Result<Version> {
+        if self.known_stream(conn, stream)?.is_none() {
+            return Ok(Version(0));
+        }
+        let known = self.streams.get_mut(&stream).expect("the look-up before remembers the stream");
+        if let Some(version) = known.version {
+            return Ok(Version(version));
+        }
+        let version = conn
+            .prepare_cached(
+                "SELECT version + count - 1 FROM log WHERE stream=? ORDER BY version DESC LIMIT 1",
+            )?
+            .query_row([known.id], |row| row.get::<_, i64>(0))
+            .optional()?
+            .unwrap_or(0) as u64;
+        known.version = Some(version);
+        Ok(Version(version))
+    }
+
+    fn write(&mut self, conn: &Connection, row: &NewRow) -> rusqlite::Result<()> {
+        let seq = self.last(conn)? + 1;
+        let stream = self.stream_id(conn, row.stream)?;
+        let actor = self.names.actor(conn, &row.actor, seq)?;
+        let shape = self.names.shape(conn, &row.shape, seq)?;
+        let session = self.names.session(conn, row.session, seq)?;
+        conn.prepare_cached("INSERT INTO log VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?.execute(params![
+            seq as i64,
+            stream,
+            row.first.0 as i64,
+            row.count,
+            row.at.0,
+            actor,
+            shape,
+            session,
+            row.command.0.as_bytes().as_slice(),
+            row.hash.0.as_slice(),
+            row.bytes,
+        ])?;
+        for (seq, changes) in (seq..).zip(&row.changes) {
+            for change in changes {
+                self.statements.apply(conn, stream, seq, change)?;
+            }
+        }
+        let version = Some(row.first.0 + u64::from(row.count) - 1);
+        self.streams.insert(row.stream, Stream { id: stream, version });
+        self.next = Some(seq + u64::from(row.count));
+        Ok(())
+    }
+
+    fn keep_key(
+        &mut self,
+        conn: &Connection,
+        key: Key,
+        first: u64,
+        last: u64,
+        at: Timestamp,
+    ) -> rusqlite::Result<()> {
+        conn.prepare_cached(
+            "INSERT OR REPLACE INTO keys(scope, request, first, last, at) VALUES(?, ?, ?, ?, ?)",
+        )?
+        .execute(params![key.scope.0, key.request.0, first as i64, last as i64, at.0])?;
+        self.keyed += 1;
+        if self.keyed % PRUNE_EVERY == 0 {
+            // The oldest stand first, so this reads no more than it may remove.
+            conn.prepare_cached(
+                "DELETE FROM keys WHERE at <= ? AND n IN (SELECT n FROM keys ORDER BY n LIMIT 1024)",
+            )?
+            .execute([at.0.saturating_sub(KEY_AGE)])?;
+        }
+        Ok(())
+    }
+
+    fn receipt(
+        &mut self,
+        conn: &Connection,
+        append: &Append,
+        first: u64,
+        last: u64,
+    ) -> rusqlite::Result<Receipt> {
+        let mut leases = Vec::new();
+        for change in &append.work {
+            leases.extend(self.lease(conn, change.run)?);
+        }
+        let seq = holdpoint_core::Seq;
+        Ok(Receipt { first: seq(first), last: seq(last), leases })
+    }
+}
+
+/// The position of the last event in the log.
+pub(crate) fn last_seq(conn: &Connection) -> rusqlite::Result<u64> {
+    let last = conn
+        .prepare_cached("SELECT seq + count - 1 FROM log ORDER BY seq DESC LIMIT 1")?
+        .query_row([], |row| row.get::<_, i64>(0))
+        .optional()?;
+    Ok(last.unwrap_or(0) as u64)
+}
+
+/// What a key was used for, unless that is too long ago.
+fn used(conn: &Connection, key: Key, now: Timestamp) -> rusqlite::Result<Option<(Digest, u64, u64)>> {
+    let used = conn
+        .prepare_cached("SELECT request, first, last, at FROM keys WHERE scope=?")?
+        .query_row([key.scope.0.as_slice()], |row| {
+            let (first, last): (i64, i64) = (row.get(1)?, row.get(2)?);
+            Ok(((Digest(row.get(0)?), first as u64, last as u64), row.get::<_, i64>(3)?))
+        })
+        .optional()?;
+    Ok(used.filter(|(_, at)| *at > now.0.saturating_sub(KEY_AGE)).map(|(used, _)| used))
+}
+
+fn keep_blob(conn: &Connection, blob: &SmallBlob, packed: &Packed, at: Timestamp) -> rusqlite::Result<()> {
+    debug_assert_eq!(blob.digest, packed.digest, "blobs are packed in order");
+    let (codec, bytes) = packed.bytes.as_deref().map_or((0, &*blob.bytes), |bytes| (1, bytes));
+    conn.prepare_cached("INSERT OR IGNORE INTO blobs(digest, size, codec, at, bytes) VALUES(?, ?, ?, ?, ?)")?
+        .execute(params![blob.digest.0.as_slice(), packed.size as i64, codec, at.0, bytes])
+        .map(|_| ())
+}
+
+/// For an append without rows, which has no time of its own.
+fn wall_clock() -> Timestamp {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    Timestamp(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
+}
+
+/// A sender's mistake that no store could write.
+fn well_formed(append: &Append) -> Result<(), StoreError> {
+    for (at, row) in append.rows.iter().enumerate() {
+        let fault = if append.rows[..at].iter().any(|other| other.stream == row.stream) {
+            "two rows"
+        } else if row.first.0 == 0 || row.count == 0 {
+            "a row without events"
+        } else if row.changes.len() != row.count as usize {
+            "a row whose changes are not one list per event"
+        } else {
+            continue;
+        };
+        return Err(StoreError::Io(format!("the append has {fault} for {}", row.stream)));
+    }
+    Ok(())
+}

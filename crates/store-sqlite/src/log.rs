@@ -1,0 +1,225 @@
+//! A handle on a home's log: what the engine holds.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use holdpoint_core::rows::RowChange;
+use holdpoint_core::{Digest, Seq, StreamId, Timestamp, Version};
+use holdpoint_store::{
+    Append, BoxFuture, Diff, EventLog, Lease, OwnerId, Page, Query, Receipt, Refused, Row, SavedFold,
+    StoreError,
+};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::batch::{Books, Packed, last_seq};
+use crate::checkpoint::Checkpoints;
+use crate::connect::{Place, Turnstile, failed};
+use crate::follow::Follower;
+use crate::owners::Owner;
+use crate::reader::Readers;
+use crate::rebuild;
+use crate::writer::{Done, Job, QUEUE, Task, Writer, store_error};
+
+/// How a log is opened.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How long an owner that is stopped but not dead keeps its work after its last heartbeat.
+    pub lease: Duration,
+    /// How many threads read.
+    pub readers: usize,
+    /// For commands that end soon: closing leaves the WAL to the next process.
+    pub short: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { lease: Duration::from_secs(30), readers: 2, short: false }
+    }
+}
+
+/// A home's log in SQLite. Dropping it waits for what was sent, and frees its work for others.
+pub struct SqliteLog {
+    place: Place,
+    owner: OwnerId,
+    head: watch::Sender<Seq>,
+    closed: Arc<AtomicBool>,
+    follower: Mutex<Option<Follower>>,
+    readers: Option<Readers>,
+    jobs: Option<mpsc::Sender<Job>>,
+    writer: Option<JoinHandle<()>>,
+}
+
+impl SqliteLog {
+    /// Opens the log in a folder, and creates both when they are missing.
+    #[expect(clippy::needless_pass_by_value, reason = "options are given away, as everywhere")]
+    pub fn open(dir: &Path, options: Options) -> Result<Self, StoreError> {
+        std::fs::create_dir_all(dir)
+            .map_err(|error| StoreError::Io(format!("{}: {error}", dir.display())))?;
+        let place = Place { dir: dir.to_owned(), short: options.short };
+        let turnstile = Turnstile::open(dir)?;
+        let conn = place.found(&turnstile)?;
+        let last = last_seq(&conn).map_err(|error| failed(&error))?;
+        let owner = Owner::new(dir, options.lease);
+        let id = owner.id;
+        let (head, _) = watch::channel(Seq(last));
+        let closed = Arc::<AtomicBool>::default();
+        let writer = Writer {
+            conn,
+            books: Books::new(owner),
+            turnstile,
+            checkpoints: Checkpoints::new(place.clone()),
+            head: head.clone(),
+            closed: Arc::clone(&closed),
+            data_version: -1,
+        };
+        let (jobs, waiting) = mpsc::channel(QUEUE);
+        let thread = std::thread::Builder::new().name("holdpoint-write".to_owned());
+        let io = |error: std::io::Error| StoreError::Io(error.to_string());
+        let writer = thread.spawn(move || writer.run(waiting)).map_err(io)?;
+        Ok(Self {
+            readers: Some(Readers::start(&place, options.readers).map_err(io)?),
+            place,
+            owner: id,
+            head,
+            closed,
+            follower: Mutex::default(),
+            jobs: Some(jobs),
+            writer: Some(writer),
+        })
+    }
+
+    /// The owner that this handle is.
+    pub fn owner(&self) -> OwnerId {
+        self.owner
+    }
+
+    /// The folder of the database.
+    pub fn dir(&self) -> PathBuf {
+        self.place.dir.clone()
+    }
+
+    /// The bytes of a small blob, as they were sent; not compared with their name.
+    pub async fn small_blob(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {
+        self.readers()?.ask(move |reader| reader.small_blob(digest)).await
+    }
+
+    fn readers(&self) -> Result<&Readers, StoreError> {
+        if self.closed.load(Ordering::Acquire) {
+            return Err(StoreError::Closed);
+        }
+        self.readers.as_ref().ok_or(StoreError::Closed)
+    }
+
+    /// Sends a task to the writer, which carries it out even if nobody waits for the answer.
+    async fn write(&self, task: Task) -> Result<Done, Refused> {
+        let (answer, answered) = oneshot::channel();
+        let jobs = self.jobs.as_ref().ok_or(StoreError::Closed)?;
+        let sent = jobs.send(Job { task, answer: Some(answer) }).await;
+        sent.map_err(|_| StoreError::Closed)?;
+        answered.await.map_err(|_| StoreError::Closed)?
+    }
+
+    async fn append_now(&self, append: Append) -> Result<Receipt, Refused> {
+        let packed = append.blobs.iter().map(Packed::of).collect();
+        match self.write(Task::Append(append, packed)).await? {
+            Done::Appended(receipt) => Ok(receipt),
+            other => Err(StoreError::Corrupt(format!("an append ended as {other:?}")).into()),
+        }
+    }
+
+    async fn leases(&self, task: Task) -> Result<Vec<Lease>, StoreError> {
+        match self.write(task).await.map_err(store_error)? {
+            Done::Leases(leases) => Ok(leases),
+            other => Err(StoreError::Corrupt(format!("a claim ended as {other:?}"))),
+        }
+    }
+
+    async fn rebuild_now(
+        &self,
+        stream: StreamId,
+        changes: Vec<(Seq, Vec<RowChange>)>,
+        replace: bool,
+    ) -> Result<Diff, StoreError> {
+        if !replace {
+            return self.readers()?.ask(move |reader| rebuild::compare(&reader.conn, stream, &changes)).await;
+        }
+        match self.write(Task::Rebuild(stream, changes)).await.map_err(store_error)? {
+            Done::Compared(diff) => Ok(diff),
+            other => Err(StoreError::Corrupt(format!("a rebuild ended as {other:?}"))),
+        }
+    }
+}
+
+impl EventLog for SqliteLog {
+    fn append(&self, append: Append) -> BoxFuture<'_, Result<Receipt, Refused>> {
+        Box::pin(self.append_now(append))
+    }
+
+    fn read(
+        &self,
+        stream: StreamId,
+        after: Version,
+        limit: u32,
+    ) -> BoxFuture<'_, Result<Vec<Row>, StoreError>> {
+        Box::pin(async move { self.readers()?.ask(move |reader| reader.read(stream, after, limit)).await })
+    }
+
+    fn read_all(&self, after: Seq, limit: u32) -> BoxFuture<'_, Result<Vec<Row>, StoreError>> {
+        Box::pin(async move { self.readers()?.ask(move |reader| reader.read_all(after, limit)).await })
+    }
+
+    fn head(&self) -> watch::Receiver<Seq> {
+        let mut follower = self.follower.lock().unwrap_or_else(PoisonError::into_inner);
+        if follower.is_none() {
+            match Follower::start(self.place.clone(), self.head.clone()) {
+                Ok(started) => *follower = Some(started),
+                Err(error) => tracing::warn!(%error, "appends of other processes are not noticed"),
+            }
+        }
+        self.head.subscribe()
+    }
+
+    fn fold(&self, stream: StreamId) -> BoxFuture<'_, Result<Option<SavedFold>, StoreError>> {
+        Box::pin(async move { self.readers()?.ask(move |reader| reader.fold(stream)).await })
+    }
+
+    fn save_fold(&self, fold: SavedFold) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move { self.write(Task::SaveFold(fold)).await.map(|_| ()).map_err(store_error) })
+    }
+
+    fn claim(&self, now: Timestamp, limit: u32) -> BoxFuture<'_, Result<Vec<Lease>, StoreError>> {
+        Box::pin(self.leases(Task::Claim(now, limit)))
+    }
+
+    fn beat(&self) -> BoxFuture<'_, Result<Vec<Lease>, StoreError>> {
+        Box::pin(self.leases(Task::Beat))
+    }
+
+    fn query(&self, query: Query) -> BoxFuture<'_, Result<Page, StoreError>> {
+        Box::pin(async move { self.readers()?.ask(move |reader| reader.query(&query)).await })
+    }
+
+    fn rebuild(
+        &self,
+        stream: StreamId,
+        changes: Vec<(Seq, Vec<RowChange>)>,
+        replace: bool,
+    ) -> BoxFuture<'_, Result<Diff, StoreError>> {
+        Box::pin(self.rebuild_now(stream, changes, replace))
+    }
+}
+
+impl Drop for SqliteLog {
+    fn drop(&mut self) {
+        *self.follower.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.readers = None;
+        // The writer goes last: the last connection to close moves the WAL into the file.
+        self.jobs = None;
+        if let Some(writer) = self.writer.take() {
+            let _ = writer.join();
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! Answers to lists and look-ups.
+//!
+//! Every list walks an index, or the blocks of the log that are marked with everything that is asked for.
+
+use std::collections::HashSet;
+
+use holdpoint_core::rows::{Cell, Table};
+use holdpoint_core::{Seq, StreamId};
+use holdpoint_store::{EventFilter, Page, Query, Record, Row};
+use rusqlite::{Error, OptionalExtension as _, params};
+
+use crate::names::{BLOCK, Mark, stream_number};
+use crate::reader::{COLUMNS, Reader};
+use crate::sql::{self, Bound};
+
+impl Reader {
+    /// Answers a question.
+    pub(crate) fn query(&mut self, query: &Query) -> rusqlite::Result<Page> {
+        Ok(match query {
+            Query::Find(table, column, value) => records(self.find(*table, column, value)?),
+            Query::Of { table, stream, after, limit } => records(self.of(*table, *stream, *after, *limit)?),
+            Query::List { table, by, before, limit } => {
+                records(self.list(*table, by.as_ref(), *before, *limit)?)
+            }
+            Query::Events { filter, before, limit } => {
+                Page { rows: self.events(filter, *before, *limit)?, ..Page::default() }
+            }
+            Query::Streams { after, limit } => {
+                Page { streams: self.streams(*after, *limit)?, ..Page::default() }
+            }
+        })
+    }
+
+    fn find(&mut self, table: Table, column: &str, value: &Cell) -> rusqlite::Result<Vec<Record>> {
+        if !table.def().unique.contains(&column) {
+            return Err(Error::InvalidColumnName(column.to_owned()));
+        }
+        // `=` never finds null, which is not unique.
+        let sql = format!("{} WHERE \"{column}\" = ?", sql::select(table.def()));
+        self.records(table, &sql, params![Bound(value)], 1)
+    }
+
+    fn of(
+        &mut self,
+        table: Table,
+        stream: StreamId,
+        after: Option<u32>,
+        limit: u32,
+    ) -> rusqlite::Result<Vec<Record>> {
+        let Some(id) = stream_number(&self.conn, stream)? else { return Ok(Vec::new()) };
+        let sql = format!("{} WHERE stream = ? AND n > ? ORDER BY n LIMIT ?", sql::select(table.def()));
+        let values = params![id, after.map_or(-1, i64::from), limit];
+        self.records(table, &sql, values, u32::MAX)
+    }
+
+    fn list(
+        &mut self,
+        table: Table,
+        by: Option<&(&'static str, Cell)>,
+        before: Option<Seq>,
+        limit: u32,
+    ) -> rusqlite::Result<Vec<Record>> {
+        let before = before.map_or(i64::MAX, |before| before.0 as i64);
+        let order = "seq < ?1 ORDER BY seq DESC, stream DESC, n DESC";
+        let select = sql::select(table.def());
+        let Some((column, value)) = by else {
+            return self.records(table, &format!("{select} WHERE {order}"), params![before], limit);
+        };
+        if !table.def().listed_by.contains(column) {
+            return Err(Error::InvalidColumnName((*column).to_owned()));
+        }
+        let sql = format!("{select} WHERE \"{column}\" IS ?2 AND {order}");
+        self.records(table, &sql, params![before, Bound(value)], limit)
+    }
+
+    /// At least `limit` records, if there are so many; rows of one event are never torn apart, since a
+    /// cursor could not name the place between them.
+    fn records(
+        &mut self,
+        table: Table,
+        sql: &str,
+        values: &[&dyn rusqlite::ToSql],
+        limit: u32,
+    ) -> rusqlite::Result<Vec<Record>> {
+        let mut found: Vec<Record> = Vec::new();
+        if limit == 0 {
+            return Ok(found);
+        }
+        let mut statement = self.conn.prepare_cached(sql)?;
+        let mut rows = statement.query(values)?;
+        while let Some(row) = rows.next()? {
+            let seq = Seq(row.get::<_, i64>(2)? as u64);
+            if found.len() >= limit as usize && found.last().is_some_and(|last| last.seq != seq) {
+                break;
+            }
+            found.push(Record {
+                stream: self.meanings.stream(&self.conn, row.get(0)?)?,
+                n: row.get(1)?,
+                seq,
+                cells: sql::cells(table.def(), row)?,
+            });
+        }
+        Ok(found)
+    }
+
+    fn streams(&mut self, after: Option<StreamId>, limit: u32) -> rusqlite::Result<Vec<StreamId>> {
+        let after = match after {
+            None => 0,
+            Some(after) => stream_number(&self.conn, after)?.unwrap_or(i64::MAX),
+        };
+        // A stream may have a number before it has an event.
+        let ids: Vec<i64> = self
+            .conn
+            .prepare_cached(
+                "SELECT id FROM stream s WHERE id > ? AND EXISTS (SELECT 1 FROM log WHERE stream = s.id)
+                 ORDER BY id LIMIT ?",
+            )?
+            .query_map(params![after, limit], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        ids.into_iter().map(|id| self.meanings.stream(&self.conn, id)).collect()
+    }
+
+    fn events(
+        &mut self,
+        filter: &EventFilter,
+        before: Option<Seq>,
+        limit: u32,
+    ) -> rusqlite::Result<Vec<Row>> {
+        let Some(wanted) = self.wanted(filter)? else { return Ok(Vec::new()) };
+        let before = before.map_or(i64::MAX as u64, |before| before.0);
+        let mut found = Vec::new();
+        if let Some(stream) = wanted.stream {
+            let sql =
+                format!("SELECT {COLUMNS} FROM log WHERE stream = ?1 AND seq < ?2 ORDER BY version DESC");
+            self.scan(&sql, params![stream, before as i64], &wanted, limit, &mut found)?;
+        } else if wanted.marks.is_empty() {
+            let sql = format!("SELECT {COLUMNS} FROM log WHERE seq < ?1 ORDER BY seq DESC");
+            self.scan(&sql, params![before as i64], &wanted, limit, &mut found)?;
+        } else {
+            let sql = format!("SELECT {COLUMNS} FROM log WHERE seq >= ?1 AND seq < ?2 ORDER BY seq DESC");
+            let mut block = before / BLOCK;
+            while let Some(at) = self.marked(&wanted.marks, block)? {
+                let end = (at + 1).saturating_mul(BLOCK).min(before);
+                self.scan(&sql, params![(at * BLOCK) as i64, end as i64], &wanted, limit, &mut found)?;
+                if at == 0 || found.len() >= limit as usize {
+                    break;
+                }
+                block = at - 1;
+            }
+        }
+        for row in &mut found {
+            row.prev = self.hash_before(row)?;
+        }
+        Ok(found)
+    }
+
+    /// The newest block, not above `block`, that is marked with every kind of thing that is asked for.
+    fn marked(&self, marks: &[(Mark, Vec<i64>)], mut block: u64) -> rusqlite::Result<Option<u64>> {
+        let mut statement = self.conn.prepare_cached(
+            "SELECT block FROM marks WHERE what=? AND id=? AND block<=? ORDER BY block DESC LIMIT 1",
+        )?;
+        loop {
+            let top = block;
+            for (what, ids) in marks {
+                let mut newest = None;
+                for id in ids {
+                    let at = statement
+                        .query_row(params![*what as i64, id, block as i64], |row| row.get::<_, i64>(0))
+                        .optional()?;
+                    newest = newest.max(at);
+                }
+                let Some(newest) = newest else { return Ok(None) };
+                block = newest as u64;
+            }
+            if block == top {
+                return Ok(Some(block));
+            }
+        }
+    }
+
+    fn scan(
+        &mut self,
+        sql: &str,
+        values: &[&dyn rusqlite::ToSql],
+        wanted: &Wanted<'_>,
+        limit: u32,
+        found: &mut Vec<Row>,
+    ) -> rusqlite::Result<()> {
+        let Self { conn, meanings } = self;
+        let mut statement = conn.prepare_cached(sql)?;
+        let mut rows = statement.query(values)?;
+        while let Some(row) = if found.len() < limit as usize { rows.next()? } else { None } {
+            if wanted.takes(row)? {
+                found.push(crate::reader::row_of(conn, meanings, row)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// The numbers of what a filter names, or nothing when a name has no number and so no event.
+    fn wanted<'a>(&self, filter: &'a EventFilter) -> rusqlite::Result<Option<Wanted<'a>>> {
+        let mut wanted = Wanted { filter, stream: None, marks: Vec::new() };
+        if let Some(stream) = filter.stream {
+            wanted.stream = stream_number(&self.conn, stream)?;
+            if wanted.stream.is_none() {
+                return Ok(None);
+            }
+        }
+        if let Some(session) = filter.session {
+            let ids = self.ids("SELECT id FROM session WHERE uuid=?", session.0.as_bytes().as_slice())?;
+            wanted.marks.push((Mark::Session, ids));
+        }
+        if let Some(actor) = &filter.actor {
+            wanted.marks.push((Mark::Actor, self.ids("SELECT id FROM actor WHERE name=?", actor)?));
+        }
+        if !filter.kinds.is_empty() {
+            wanted.marks.push((Mark::Shape, self.shapes(&filter.kinds)?));
+        }
+        Ok(wanted.marks.iter().all(|(_, ids)| !ids.is_empty()).then_some(wanted))
+    }
+
+    fn ids(&self, sql: &str, name: impl rusqlite::ToSql) -> rusqlite::Result<Vec<i64>> {
+        self.conn.prepare_cached(sql)?.query_map([name], |row| row.get(0))?.collect()
+    }
+
+    fn shapes(&self, kinds: &[&'static str]) -> rusqlite::Result<Vec<i64>> {
+        let wanted: HashSet<&str> = kinds.iter().copied().collect();
+        let mut statement = self.conn.prepare_cached("SELECT id, kinds FROM shape")?;
+        let mut rows = statement.query([])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            if row.get_ref(1)?.as_str()?.split(',').any(|kind| wanted.contains(kind)) {
+                found.push(row.get(0)?);
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// A filter in numbers.
+struct Wanted<'a> {
+    filter: &'a EventFilter,
+    stream: Option<i64>,
+    marks: Vec<(Mark, Vec<i64>)>,
+}
+
+impl Wanted<'_> {
+    /// Whether a row of [`COLUMNS`] is wanted.
+    fn takes(&self, row: &rusqlite::Row<'_>) -> rusqlite::Result<bool> {
+        let at: i64 = row.get(4)?;
+        if self.filter.since.is_some_and(|since| at < since.0)
+            || self.filter.until.is_some_and(|until| at >= until.0)
+        {
+            return Ok(false);
+        }
+        for (what, ids) in &self.marks {
+            let column = match what {
+                Mark::Actor => 5,
+                Mark::Shape => 6,
+                Mark::Session => 7,
+            };
+            if !ids.contains(&row.get(column)?) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+fn records(records: Vec<Record>) -> Page {
+    Page { records, ..Page::default() }
+}

@@ -1,0 +1,295 @@
+//! The documented tables as views: what people and other programs may read.
+//!
+//! Ids are shown as text, times as RFC 3339 in UTC with milliseconds, checksums as `sha256:<hex>`. What a
+//! rollback took away is hidden, except from the tables that tell of rollbacks. An event's id is made of
+//! its row's hash and its position, so it names the event for ever.
+
+use std::fmt::Write as _;
+
+/// Names, columns with their expressions, and where they come from.
+struct View {
+    name: &'static str,
+    columns: &'static [(&'static str, Show)],
+    from: &'static str,
+}
+
+/// How a column is shown.
+enum Show {
+    /// As it is.
+    Plain(&'static str),
+    /// A UUID as text.
+    Uuid(&'static str),
+    /// A time as text.
+    Time(&'static str),
+    /// A digest as text.
+    Checksum(&'static str),
+}
+
+use Show::{Checksum, Plain, Time, Uuid};
+
+/// The statements that create all views.
+pub(crate) fn ddl() -> String {
+    let mut sql = String::new();
+    for view in VIEWS {
+        let columns: Vec<String> =
+            view.columns.iter().map(|(name, show)| format!("{} AS {name}", show.expression())).collect();
+        let _ =
+            writeln!(sql, "CREATE VIEW {} AS SELECT {} FROM {};", view.name, columns.join(", "), view.from);
+    }
+    sql
+}
+
+/// The statements that remove all views.
+pub(crate) fn drop() -> String {
+    VIEWS.iter().fold(String::new(), |mut sql, view| {
+        let _ = writeln!(sql, "DROP VIEW IF EXISTS {};", view.name);
+        sql
+    })
+}
+
+impl Show {
+    fn expression(&self) -> String {
+        match self {
+            Self::Plain(from) => (*from).to_owned(),
+            Self::Uuid(from) => {
+                let parts = [(1, 8), (9, 4), (13, 4), (17, 4), (21, 12)]
+                    .map(|(start, length)| format!("substr(hex({from}), {start}, {length})"));
+                format!("CASE WHEN {from} IS NOT NULL THEN lower({}) END", parts.join("||'-'||"))
+            }
+            Self::Time(from) => format!(
+                "strftime('%Y-%m-%dT%H:%M:%S', ({from}) / 1000000, 'unixepoch')\
+                 ||printf('.%03dZ', ({from}) / 1000 % 1000)"
+            ),
+            Self::Checksum(from) => {
+                format!("CASE WHEN {from} IS NOT NULL THEN 'sha256:'||lower(hex({from})) END")
+            }
+        }
+    }
+}
+
+const VIEWS: &[View] = &[
+    View {
+        name: "pipelines",
+        columns: &[
+            ("pipeline_id", Uuid("id")),
+            ("pipeline_name", Plain("name")),
+            ("pipeline_description", Plain("description")),
+            ("pipeline_definition_version", Plain("definition_version")),
+            ("checkpoint_order", Plain("checkpoint_order")),
+            ("auto_advance", Plain("auto_advance")),
+            ("created_at", Time("created_at")),
+            ("updated_at", Time("updated_at")),
+        ],
+        from: "pipeline WHERE deleted_at IS NULL",
+    },
+    View {
+        name: "checkpoint_definitions",
+        columns: &[
+            ("checkpoint_id", Uuid("c.id")),
+            ("pipeline_id", Uuid("s.uuid")),
+            ("checkpoint_name", Plain("c.name")),
+            ("checkpoint_description", Plain("c.description")),
+            ("dependencies", Plain("c.dependencies")),
+            ("inputs", Plain("c.inputs")),
+            ("execution", Plain("c.execution")),
+            ("human_interaction", Plain("c.human_interaction")),
+            ("output", Plain("c.output")),
+            ("instructions", Plain("c.instructions")),
+            ("created_at", Time("c.created_at")),
+            ("updated_at", Time("c.updated_at")),
+        ],
+        from: "checkpoint c JOIN stream s ON s.id = c.stream WHERE c.removed_at IS NULL",
+    },
+    View {
+        name: "pipeline_runs",
+        columns: &[
+            ("run_id", Uuid("id")),
+            ("pipeline_id", Uuid("pipeline")),
+            ("run_version", Plain("number")),
+            ("status", Plain("status")),
+            ("current_checkpoint_id", Plain("current_step")),
+            ("current_checkpoint_position", Plain("position")),
+            ("previous_run_id", Uuid("previous")),
+            ("extends_from_run_version", Plain("extends")),
+            ("created_at", Time("created_at")),
+            ("started_at", Time("started_at")),
+            ("completed_at", Time("completed_at")),
+            ("paused_at", Time("paused_at")),
+            ("last_resumed_at", Time("resumed_at")),
+        ],
+        from: "run WHERE \"rollback\" IS NULL",
+    },
+    View {
+        name: "checkpoint_executions",
+        columns: &[
+            ("execution_id", Uuid("e.id")),
+            ("run_id", Uuid("s.uuid")),
+            ("checkpoint_id", Plain("e.step")),
+            ("checkpoint_position", Plain("e.position")),
+            ("status", Plain("e.status")),
+            ("attempt_number", Plain("e.attempt")),
+            ("max_attempts", Plain("e.max_attempts")),
+            ("revision_iteration", Plain("e.revision")),
+            ("max_revision_iterations", Plain("e.max_revisions")),
+            ("temp_workspace_path", Plain(WORKSPACE)),
+            ("permanent_output_path", Plain("e.output_path")),
+            ("created_at", Time("e.created_at")),
+            ("started_at", Time("e.started_at")),
+            ("completed_at", Time("e.completed_at")),
+            ("failed_at", Time("e.failed_at")),
+        ],
+        from: "execution e JOIN stream s ON s.id = e.stream WHERE e.\"rollback\" IS NULL",
+    },
+    View {
+        name: "execution_logs",
+        columns: &[
+            ("log_id", Uuid("l.id")),
+            ("execution_id", Uuid("l.execution")),
+            ("timestamp", Time("l.at")),
+            ("level", Plain("l.level")),
+            ("message", Plain("l.message")),
+            ("details", Plain("l.details")),
+        ],
+        from: "log_line l WHERE NOT EXISTS
+            (SELECT 1 FROM execution e WHERE e.id = l.execution AND e.\"rollback\" IS NOT NULL)",
+    },
+    View {
+        name: "human_interactions",
+        columns: &[
+            ("interaction_id", Uuid("id")),
+            ("execution_id", Uuid("execution")),
+            ("timestamp", Time("at")),
+            ("type", Plain("type")),
+            ("user_input", Plain("user_input")),
+            ("system_response", Plain("system_response")),
+        ],
+        from: "interaction WHERE \"rollback\" IS NULL",
+    },
+    View {
+        name: "artifacts",
+        columns: &[
+            ("artifact_record_id", Uuid("id")),
+            ("execution_id", Uuid("execution")),
+            ("artifact_id", Uuid("artifact")),
+            ("artifact_name", Plain("name")),
+            ("file_path", Plain("path")),
+            ("format", Plain("format")),
+            ("size_bytes", Plain("size")),
+            ("checksum", Checksum("digest")),
+            ("created_at", Time("created_at")),
+            ("promoted_to_permanent_at", Time("promoted_at")),
+        ],
+        from: "artifact WHERE \"rollback\" IS NULL",
+    },
+    View {
+        name: "rollback_events",
+        columns: &[
+            ("rollback_id", Uuid("id")),
+            ("source_run_id", Uuid("source_run")),
+            ("source_run_version", Plain("source_version")),
+            ("rollback_type", Plain("type")),
+            ("target_run_id", Uuid("target_run")),
+            ("target_checkpoint_id", Uuid("target_checkpoint")),
+            ("target_checkpoint_position", Plain("target_position")),
+            ("archive_location", Plain("archive")),
+            ("triggered_by", Plain("triggered_by")),
+            ("user_reason", Plain("reason")),
+            ("created_at", Time("created_at")),
+        ],
+        from: "\"rollback\"",
+    },
+    View {
+        name: "archived_items",
+        columns: &[
+            ("archive_item_id", Uuid("id")),
+            ("rollback_id", Uuid("\"rollback\"")),
+            ("item_type", Plain("item_type")),
+            ("item_id", Uuid("item")),
+            ("original_path", Plain("original_path")),
+            ("archived_path", Plain("archived_path")),
+            ("size_bytes", Plain("size")),
+        ],
+        from: "archived_item",
+    },
+    View {
+        name: "events",
+        columns: &[
+            ("event_id", Plain(EVENT_ID)),
+            ("event_type", Plain("kind")),
+            ("pipeline_id", Uuid("pipeline")),
+            ("run_id", Uuid("run")),
+            ("execution_id", Uuid("execution")),
+            ("checkpoint_id", Plain("step")),
+            ("rollback_id", Plain("coalesce(body ->> '$.rollback', body ->> '$.rollback_id')")),
+            ("timestamp", Time("at")),
+            ("description", Plain("replace(kind, '_', ' ')")),
+            ("metadata", Plain("body")),
+        ],
+        from: EVENTS,
+    },
+    View {
+        name: "sessions",
+        columns: &[
+            ("session_id", Uuid("s.uuid")),
+            (
+                "runs",
+                Plain("(SELECT count(*) FROM run r WHERE r.session = s.uuid AND r.\"rollback\" IS NULL)"),
+            ),
+            ("created_at", Time("(SELECT min(r.created_at) FROM run r WHERE r.session = s.uuid)")),
+        ],
+        from: "session s",
+    },
+    View {
+        name: "plans",
+        columns: &[
+            ("plan", Checksum("plan")),
+            ("runs", Plain("count(*)")),
+            ("created_at", Time("min(created_at)")),
+        ],
+        from: "run WHERE plan IS NOT NULL GROUP BY plan",
+    },
+    View {
+        name: "effects",
+        columns: WORK,
+        from: "work w JOIN stream s ON s.id = w.run
+        WHERE w.due <= unixepoch('subsec') * 1000000",
+    },
+    View {
+        name: "timers",
+        columns: WORK,
+        from: "work w JOIN stream s ON s.id = w.run
+        WHERE w.due > unixepoch('subsec') * 1000000",
+    },
+];
+
+const WORK: &[(&str, Show)] = &[
+    ("run_id", Uuid("s.uuid")),
+    ("due_at", Time("w.due")),
+    ("owner", Plain("CASE WHEN w.owner IS NOT NULL THEN printf('%016x', w.owner) END")),
+    ("epoch", Plain("w.epoch")),
+];
+
+/// `.temp/exec_` and the execution's id.
+const WORKSPACE: &str = "'.temp/exec_'||lower(substr(hex(e.id), 1, 8)||'-'||substr(hex(e.id), 9, 4)||'-'\
+    ||substr(hex(e.id), 13, 4)||'-'||substr(hex(e.id), 17, 4)||'-'||substr(hex(e.id), 21, 12))";
+
+/// A UUID of version 8: half of it from the row's hash, half the event's position.
+const EVENT_ID: &str = "lower(substr(hex(hash), 1, 8)||'-'||substr(hex(hash), 9, 4)||'-8'||substr(hex(hash), 13, 3)\
+    ||'-8'||substr(hex(hash), 16, 3)||'-'||printf('%012x', seq))";
+
+/// One line per event: a stored row is an array of `{\"kind\": {…}}`, or of plain kinds.
+const EVENTS: &str = "(SELECT k.*,
+        CASE k.stream_kind WHEN 'run' THEN k.uuid WHEN 'journal' THEN
+            (SELECT r.uuid FROM execution x JOIN stream r ON r.id = x.stream WHERE x.id = k.uuid) END AS run,
+        CASE WHEN k.stream_kind = 'journal' THEN k.uuid ELSE
+            (SELECT x.id FROM execution x WHERE x.stream = k.stream AND x.n = k.body ->> '$.x') END AS execution,
+        CASE WHEN k.stream_kind = 'journal' THEN (SELECT x.step FROM execution x WHERE x.id = k.uuid) ELSE
+            (SELECT x.step FROM execution x WHERE x.stream = k.stream AND x.n = k.body ->> '$.x') END AS step
+    FROM (SELECT l.seq + e.key AS seq, l.stream, l.at, l.hash, s.kind AS stream_kind, s.uuid,
+            (SELECT p.uuid FROM session g JOIN stream p ON p.uuid = g.uuid AND p.kind = 'pipeline'
+                WHERE g.id = l.session) AS pipeline,
+            CASE e.type WHEN 'object' THEN (SELECT o.key FROM json_each(e.value) o LIMIT 1)
+                ELSE e.value END AS kind,
+            CASE e.type WHEN 'object' THEN (SELECT o.value FROM json_each(e.value) o
+                WHERE o.type = 'object' LIMIT 1) END AS body
+        FROM log l JOIN stream s ON s.id = l.stream JOIN json_each(CAST(l.bytes AS TEXT)) e) k)";
