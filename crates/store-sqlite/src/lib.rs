@@ -7,6 +7,7 @@
 //! Invariant: nothing is acknowledged that a power cut could take back, and a refusal writes nothing.
 
 mod batch;
+pub mod blobs;
 mod checkpoint;
 mod connect;
 mod follow;
