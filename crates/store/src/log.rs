@@ -8,7 +8,8 @@ use crate::{BoxFuture, Page, Query};
 
 /// One home's log. A handle is one owner of work: each process, and each simulated process, opens its own.
 pub trait EventLog: Send + Sync {
-    /// Appends to all streams or to none. The answer comes when the rows are durable.
+    /// Appends to all streams or to none. The answer comes when the rows are durable. The key is looked at
+    /// first, then the fence, then the versions. Dropping the future leaves all of the append or nothing.
     fn append(&self, append: Append) -> BoxFuture<'_, Result<Receipt, Refused>>;
 
     /// Rows of one stream that end after a version, oldest first.
@@ -119,9 +120,9 @@ pub struct NewRow {
 pub struct WorkChange {
     /// The run.
     pub run: RunId,
-    /// When work or a timer is due; `None`: nothing is.
+    /// When work or a timer is due; `None`: nothing is, and nobody holds the run; its epoch stays.
     pub due: Option<Timestamp>,
-    /// Whether the appending owner takes the run if no live owner holds it.
+    /// Whether the appending owner takes the run if nobody holds it; a dead owner's run is taken by a claim.
     pub take: bool,
 }
 
@@ -137,9 +138,9 @@ pub struct SmallBlob {
 /// Where an append stands in the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
-    /// The position of its first event.
+    /// The position of its first event; the head, if it has none.
     pub first: Seq,
-    /// The position of its last event.
+    /// The position of its last event; the head, if it has none.
     pub last: Seq,
     /// The runs of `work` that the appending owner holds now.
     pub leases: Vec<Lease>,

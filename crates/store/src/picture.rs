@@ -23,6 +23,8 @@ type Place = (Table, StreamId, u32);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Picture {
     rows: BTreeMap<Place, (Seq, Vec<Cell>)>,
+    /// Where each value of a unique column stands.
+    unique: BTreeMap<(Table, usize, Cell), Place>,
 }
 
 impl Picture {
@@ -50,7 +52,10 @@ impl Picture {
 
     /// Takes in a row as it is stored somewhere.
     pub fn insert(&mut self, table: Table, record: Record) {
-        self.rows.insert((table, record.stream, record.n), (record.seq, record.cells));
+        let place = (table, record.stream, record.n);
+        self.forget(place);
+        self.rows.insert(place, (record.seq, record.cells));
+        self.note(place);
     }
 
     /// Removes all rows of a stream.
@@ -58,6 +63,7 @@ impl Picture {
         for table in Table::ALL {
             let gone: Vec<Place> = self.range(table, stream).map(|(place, _)| *place).collect();
             for place in gone {
+                self.forget(place);
                 self.rows.remove(&place);
             }
         }
@@ -83,6 +89,34 @@ impl Picture {
             .range(first..)
             .take_while(move |((of, ..), _)| *of == table)
             .map(|((_, stream, n), (seq, cells))| (*stream, *n, *seq, cells.as_slice()))
+    }
+
+    /// The row with a value in a unique column; null finds nothing.
+    pub fn find(&self, table: Table, column: &str, value: &Cell) -> Option<Record> {
+        let key = (table, column_at(table, column)?, value.clone());
+        let (_, stream, n) = self.unique.get(&key)?;
+        let (seq, cells) = self.rows.get(&(table, *stream, *n))?;
+        Some(Record { stream: *stream, n: *n, seq: *seq, cells: cells.clone() })
+    }
+
+    /// The first of these puts and patches that would give a unique value to a second row, in words.
+    pub fn clash<'a>(&self, changes: impl IntoIterator<Item = (StreamId, &'a RowChange)>) -> Option<String> {
+        let mut given = BTreeMap::new();
+        for (stream, RowChange { table, op }) in changes {
+            let (Op::Put(n, cells) | Op::Patch(n, cells)) = op else { continue };
+            let place = (*table, stream, *n);
+            for (at, column) in unique_columns(*table) {
+                let value = cells.iter().find(|(name, value)| *name == column && *value != Cell::Null);
+                let Some((_, value)) = value else { continue };
+                let key = (*table, at, value.clone());
+                let holder = given.get(&key).or_else(|| self.unique.get(&key)).copied();
+                if let Some(holder) = holder.filter(|holder| *holder != place) {
+                    return Some(format!("{} has the {column} of {}", name(&place), name(&holder)));
+                }
+                given.insert(key, place);
+            }
+        }
+        None
     }
 
     /// Compares rows found elsewhere with this picture, which is taken to be right.
@@ -114,28 +148,64 @@ impl Picture {
     }
 
     fn put(&mut self, table: Table, stream: StreamId, n: u32, seq: Seq, cells: &Cells) {
+        let place = (table, stream, n);
         let mut row = vec![Cell::Null; table.def().columns.len()];
         set(table, &mut row, cells);
-        self.rows
-            .entry((table, stream, n))
-            .and_modify(|(_, cells)| cells.clone_from(&row))
-            .or_insert_with(|| (seq, row));
+        self.forget(place);
+        let seq = self.rows.get(&place).map_or(seq, |(first, _)| *first);
+        self.rows.insert(place, (seq, row));
+        self.note(place);
     }
 
     fn patch(&mut self, table: Table, stream: StreamId, n: u32, cells: &Cells) {
-        if let Some((_, row)) = self.rows.get_mut(&(table, stream, n)) {
+        let place = (table, stream, n);
+        self.forget(place);
+        if let Some((_, row)) = self.rows.get_mut(&place) {
             set(table, row, cells);
         }
+        self.note(place);
     }
 
     fn patch_where(&mut self, table: Table, stream: StreamId, column: &str, value: &Cell, cells: &Cells) {
         let Some(at) = column_at(table, column) else { return };
-        for (_, (_, row)) in self.rows.range_mut((table, stream, 0)..=(table, stream, u32::MAX)) {
-            if row.get(at) == Some(value) {
-                set(table, row, cells);
+        let rows = self.range(table, stream).filter(|(_, (_, row))| row.get(at) == Some(value));
+        let ordinals: Vec<u32> = rows.map(|((.., n), _)| *n).collect();
+        for n in ordinals {
+            self.patch(table, stream, n, cells);
+        }
+    }
+
+    /// Takes a row's unique values out of the index, before it changes.
+    fn forget(&mut self, place: Place) {
+        for key in self.keys(place) {
+            if self.unique.get(&key) == Some(&place) {
+                self.unique.remove(&key);
             }
         }
     }
+
+    /// Puts a row's unique values into the index, after it changed.
+    fn note(&mut self, place: Place) {
+        for key in self.keys(place) {
+            self.unique.insert(key, place);
+        }
+    }
+
+    fn keys(&self, place: Place) -> Vec<(Table, usize, Cell)> {
+        let Some((_, row)) = self.rows.get(&place) else { return Vec::new() };
+        unique_columns(place.0)
+            .filter_map(|(at, _)| {
+                Some((place.0, at, row.get(at).filter(|cell| **cell != Cell::Null)?.clone()))
+            })
+            .collect()
+    }
+}
+
+/// The unique columns of a table: where they stand, and their names.
+fn unique_columns(table: Table) -> impl Iterator<Item = (usize, &'static str)> {
+    let def = table.def();
+    let columns = def.columns.iter().enumerate().map(|(at, (name, _))| (at, *name));
+    columns.filter(|(_, name)| def.unique.contains(name))
 }
 
 /// Where a column stands in a row; an unknown name is a mistake of the projection.
@@ -289,6 +359,36 @@ mod tests {
         let blank = Picture::of(run(1), &[(Seq(1), (0..150).map(|n| put(n, vec![])).collect())]);
         let diff = right.diff(blank.rows_of(run(1)));
         assert!(diff.wrong[0].ends_with(&format!("should be '{}…'", "é".repeat(60))), "{}", diff.wrong[0]);
+    }
+
+    #[test]
+    fn a_row_is_found_by_its_present_unique_value() {
+        let id = |n| Cell::from(Uuid::from_u128(n));
+        let find = |picture: &Picture, n| picture.find(Table::Execution, "id", &id(n)).map(|record| record.n);
+        let mut picture = Picture::default();
+        picture.apply(run(1), Seq(1), &[put(1, vec![("id", id(1))]), put(2, vec![("id", id(2))])]);
+        assert_eq!((find(&picture, 1), find(&picture, 2), find(&picture, 3)), (Some(1), Some(2), None));
+        let patch = RowChange { table: Table::Execution, op: Op::Patch(2, vec![("id", id(3))]) };
+        picture.apply(run(1), Seq(2), &[put(1, vec![]), patch]);
+        assert_eq!((find(&picture, 1), find(&picture, 2), find(&picture, 3)), (None, None, Some(2)));
+        picture.clear(run(1));
+        assert_eq!(find(&picture, 3), None);
+        assert_eq!(picture, Picture::default());
+    }
+
+    #[test]
+    fn a_value_that_would_be_given_twice_is_told() {
+        let id = |n| vec![("id", Cell::from(Uuid::from_u128(n)))];
+        let mut picture = Picture::default();
+        picture.apply(run(1), Seq(1), &[put(1, id(1))]);
+        assert_eq!(picture.clash([(run(1), &put(1, id(1))), (run(1), &put(2, id(2)))]), None);
+        assert_eq!(picture.clash([(run(1), &put(2, vec![])), (run(1), &put(3, vec![]))]), None);
+        let words = picture.clash([(run(2), &put(1, id(1)))]).expect("run 1 has it");
+        assert!(
+            words.ends_with("has the id of execution 1 of run 00000000-0000-0000-0000-000000000001"),
+            "{words}"
+        );
+        assert!(picture.clash([(run(2), &put(1, id(5))), (run(2), &put(2, id(5)))]).is_some());
     }
 
     #[test]

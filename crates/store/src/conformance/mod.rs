@@ -17,6 +17,7 @@ pub mod heads;
 pub mod keys;
 pub mod kit;
 pub mod logs;
+pub mod model;
 pub mod queries;
 pub mod races;
 pub mod rebuilds;
@@ -117,6 +118,7 @@ macro_rules! conformance_suite {
                 a_patch_by_value_reaches_all_rows_of_its_stream,
                 null_is_matched_by_null,
                 every_kind_of_value_survives,
+                a_unique_value_is_given_once,
                 changes_mean_what_the_picture_says,
             ];
             queries: [
@@ -153,6 +155,11 @@ macro_rules! conformance_suite {
                 one_key_is_written_once,
                 one_of_two_appends_at_a_version_wins,
                 an_abandoned_append_is_whole_or_absent,
+            ];
+            model: [
+                a_long_history_matches,
+                another_long_history_matches,
+                a_third_long_history_matches,
             ];
         }
     };

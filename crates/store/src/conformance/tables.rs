@@ -4,8 +4,10 @@ use holdpoint_core::rows::{Cell, Cells, Kind, RowChange, Table};
 use holdpoint_core::{Seq, StreamId};
 
 use super::Bench;
-use super::kit::{Numbers, cell, patch, patch_where, project, put, rows_of, run, value};
-use crate::{EventLog, Picture};
+use super::kit::{
+    Numbers, all, append, cell, patch, patch_where, project, put, refused, row_of, rows_of, run, value,
+};
+use crate::{EventLog, Picture, Refused};
 
 const TABLE: Table = Table::Execution;
 
@@ -99,6 +101,22 @@ pub async fn every_kind_of_value_survives(bench: &impl Bench) {
     assert_eq!(rows_of(&*log, Table::LogLine, run(1)).await, of(&right, Table::LogLine, run(1)));
 }
 
+/// A unique value has one row: an append that would give it a second one fails wholly, and the log goes on.
+pub async fn a_unique_value_is_given_once(bench: &impl Bench) {
+    let log = bench.open().await;
+    let named = |n, id| put(TABLE, n, vec![("id", value(Kind::Uuid, id))]);
+    project(&*log, run(1), 0, vec![vec![named(1, 7)]]).await;
+    let clashes = [vec![vec![named(1, 7)]], vec![vec![named(1, 8)], vec![named(2, 8)]]];
+    for changes in clashes {
+        let answer = refused(&*log, append(vec![row_of(run(2), 1, changes)])).await;
+        assert!(matches!(answer, Refused::Store(_)), "{answer:?}");
+    }
+    assert_eq!(all(&*log).await.len(), 1);
+    assert_eq!(rows_of(&*log, TABLE, run(2)).await, []);
+    let receipt = project(&*log, run(2), 0, vec![vec![named(1, 8), named(1, 8)]]).await;
+    assert_eq!(receipt.first, Seq(2));
+}
+
 /// A long made-up history gives the same tables as the picture.
 pub async fn changes_mean_what_the_picture_says(bench: &impl Bench) {
     let log = bench.open().await;
@@ -109,7 +127,7 @@ pub async fn changes_mean_what_the_picture_says(bench: &impl Bench) {
     for _ in 0..60 {
         let which = numbers.below(3) as usize;
         let events: Vec<Vec<RowChange>> = (0..=numbers.below(3))
-            .map(|_| (0..numbers.below(4)).map(|_| change(&mut numbers)).collect())
+            .map(|_| (0..numbers.below(4)).map(|_| some_change(&mut numbers)).collect())
             .collect();
         let count = events.len() as u64;
         let receipt = project(&*log, streams[which], versions[which], events.clone()).await;
@@ -137,7 +155,8 @@ fn of(picture: &Picture, table: Table, stream: StreamId) -> Vec<crate::Record> {
     picture.rows_of(stream).filter(|(of, _)| *of == table).map(|(_, record)| record).collect()
 }
 
-fn change(numbers: &mut Numbers) -> RowChange {
+/// A change by number, of few rows, so that they meet.
+pub(super) fn some_change(numbers: &mut Numbers) -> RowChange {
     let table = [Table::Execution, Table::Interaction][numbers.below(2) as usize];
     let n = numbers.below(6) as u32;
     let cells = cells(table, numbers);

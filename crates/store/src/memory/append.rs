@@ -23,7 +23,14 @@ impl State {
                 return Err(Refused::Conflict(stream, version));
             }
         }
-        Ok(())
+        let changes = append
+            .rows
+            .iter()
+            .flat_map(|row| row.changes.iter().flatten().map(move |change| (row.stream, change)));
+        match self.tables.clash(changes) {
+            Some(clash) => Err(StoreError::Io(clash).into()),
+            None => Ok(()),
+        }
     }
 
     /// Writes an append that passed its checks.

@@ -35,9 +35,7 @@ impl State {
 
     fn find(&self, table: Table, column: &str, value: &Cell) -> Vec<Record> {
         debug_assert!(table.def().unique.contains(&column), "{column} is not unique");
-        let Some(at) = column_at(table, column).filter(|_| *value != Cell::Null) else { return Vec::new() };
-        let found = self.tables.rows_in(table).find(|(.., cells)| cells.get(at) == Some(value));
-        found.into_iter().map(record).collect()
+        self.tables.find(table, column, value).into_iter().collect()
     }
 
     fn of(&self, table: Table, stream: StreamId, after: Option<u32>, limit: u32) -> Vec<Record> {

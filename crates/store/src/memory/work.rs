@@ -83,6 +83,7 @@ impl Work {
         } else if change.take && entry.owner.is_none() {
             entry.owner = Some(owner);
             entry.epoch += 1;
+            self.beat(owner);
         }
     }
 
