@@ -21,6 +21,7 @@ use holdpoint_core::{Digest, Timestamp};
 use holdpoint_store::{BlobError, BlobStore, BoxFuture, SMALL_BLOB, StoreError, Stored, Swept};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
+use crate::SqliteLog;
 use folder::Folder;
 use reader::Reader;
 use writer::Writer;
@@ -30,10 +31,16 @@ const CHUNK: usize = 256 * 1024;
 
 type Content = Box<dyn AsyncRead + Send + Unpin>;
 
-/// Where small blobs are read from: the log's own table. Called on threads that may block.
+/// Where small blobs are read from: the log's own table.
 pub trait SmallBlobs: Send + Sync {
     /// The bytes under a name, if they stand in the database.
-    fn get(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError>;
+    fn get(&self, digest: Digest) -> BoxFuture<'_, Result<Option<Vec<u8>>, StoreError>>;
+}
+
+impl SmallBlobs for SqliteLog {
+    fn get(&self, digest: Digest) -> BoxFuture<'_, Result<Option<Vec<u8>>, StoreError>> {
+        Box::pin(self.small_blob(digest))
+    }
 }
 
 /// The blobs of a home whose files are in one folder. Any number of processes may share it.
@@ -110,19 +117,20 @@ impl LocalBlobs {
     }
 
     async fn get_now(&self, digest: Digest) -> Result<Content, BlobError> {
-        let (folder, small) = (Arc::clone(&self.folder), Arc::clone(&self.small));
-        blocking(move || {
-            if let Some(file) = folder.find(digest).map_err(failed)? {
-                return Ok(Box::new(Reader::new(file, digest).map_err(failed)?) as Content);
-            }
-            let found = small.get(digest).map_err(|error| BlobError::Io(error.to_string()))?;
-            let bytes = found.ok_or(BlobError::Missing(digest))?;
-            if Digest::of(&bytes) != digest {
-                return Err(BlobError::Corrupt(digest));
-            }
-            Ok(Box::new(io::Cursor::new(bytes)) as Content)
-        })
-        .await
+        let folder = Arc::clone(&self.folder);
+        let large = blocking(move || {
+            let Some(file) = folder.find(digest).map_err(failed)? else { return Ok(None) };
+            Reader::new(file, digest).map(Some).map_err(failed)
+        });
+        if let Some(reader) = large.await? {
+            return Ok(Box::new(reader));
+        }
+        let small = self.small.get(digest).await.map_err(|error| BlobError::Io(error.to_string()))?;
+        let bytes = small.ok_or(BlobError::Missing(digest))?;
+        if Digest::of(&bytes) != digest {
+            return Err(BlobError::Corrupt(digest));
+        }
+        Ok(Box::new(io::Cursor::new(bytes)))
     }
 }
 

@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use holdpoint_core::{Digest, Timestamp};
-use holdpoint_store::{BlobError, BlobStore as _, SMALL_BLOB, StoreError, Stored};
+use holdpoint_store::conformance::kit::{one, run, write};
+use holdpoint_store::{BlobError, BlobStore as _, BoxFuture, SMALL_BLOB, SmallBlob, StoreError, Stored};
 use holdpoint_store_sqlite::blobs::{LocalBlobs, SmallBlobs};
+use holdpoint_store_sqlite::{Options, SqliteLog};
 use tempfile::TempDir;
 use tokio::io::AsyncReadExt as _;
 
@@ -21,8 +23,9 @@ const NO_LIMIT: u64 = u64::MAX;
 struct Table(Mutex<BTreeMap<Digest, Vec<u8>>>);
 
 impl SmallBlobs for Table {
-    fn get(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {
-        Ok(self.0.lock().expect("no panic before").get(&digest).cloned())
+    fn get(&self, digest: Digest) -> BoxFuture<'_, Result<Option<Vec<u8>>, StoreError>> {
+        let found = self.0.lock().expect("no panic before").get(&digest).cloned();
+        Box::pin(async move { Ok(found) })
     }
 }
 
@@ -131,6 +134,23 @@ async fn small_content_is_given_back() {
         assert_eq!(home.get(digest).await, Ok(content));
     }
     assert_eq!(home.blob_files(), Vec::<PathBuf>::new());
+}
+
+#[tokio::test]
+async fn small_content_is_read_from_the_log_that_carried_it() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let log = Arc::new(SqliteLog::open(&dir.path().join("db"), Options::default()).expect("opened"));
+    let blobs = LocalBlobs::open(&dir.path().join("blobs"), log.clone()).expect("opened");
+    let content = b"a form's answer ".repeat(100);
+    let stored = blobs.put(Box::new(Cursor::new(content.clone())), NO_LIMIT).await.expect("stored");
+    let Stored::Small(digest, bytes) = stored else { panic!("it is small") };
+    assert!(matches!(blobs.get(digest).await, Err(BlobError::Missing(missing)) if missing == digest));
+    let mut append = one(run(1), 0);
+    append.blobs.push(SmallBlob { digest, bytes });
+    write(&*log, append).await;
+    let mut read = Vec::new();
+    blobs.get(digest).await.expect("there").read_to_end(&mut read).await.expect("whole");
+    assert_eq!(read, content);
 }
 
 #[tokio::test]
