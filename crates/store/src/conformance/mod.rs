@@ -1,8 +1,8 @@
 //! The suite that every store must pass, one named test per promise.
 //!
 //! A backend implements [`Bench`] and calls [`conformance_suite!`](crate::conformance_suite) in a test file of
-//! its own; that file needs `tokio` with its multi-thread runtime. No case sleeps, and none depends on how
-//! fast a store is.
+//! its own; that file needs `tokio` with its multi-thread runtime. Blobs have a suite of their own, see
+//! [`blobs`]. No case sleeps, and none depends on how fast a store is.
 
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use holdpoint_core::Digest;
 use crate::EventLog;
 
 pub mod appends;
+pub mod blobs;
 pub mod fences;
 pub mod folds;
 pub mod heads;
