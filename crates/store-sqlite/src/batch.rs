@@ -273,7 +273,7 @@ impl Books {
         )?
         .execute(params![key.scope.0, key.request.0, first as i64, last as i64, at.0])?;
         self.keyed += 1;
-        if self.keyed % PRUNE_EVERY == 0 {
+        if self.keyed.is_multiple_of(PRUNE_EVERY) {
             // The oldest stand first, so this reads no more than it may remove.
             conn.prepare_cached(
                 "DELETE FROM keys WHERE at <= ? AND n IN (SELECT n FROM keys ORDER BY n LIMIT 1024)",

@@ -126,7 +126,6 @@ impl Drop for Turn<'_> {
 }
 
 /// What SQLite says, in the store's words.
-
 pub(crate) fn failed(error: &rusqlite::Error) -> StoreError {
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::ConstraintViolation) => {
@@ -169,6 +168,19 @@ fn sync_folder(dir: &Path) -> Result<(), StoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_connection_syncs_its_commits() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let place = Place { dir: dir.path().to_owned(), short: false };
+        let turnstile = Turnstile::open(dir.path()).expect("a turnstile");
+        let made = [place.found(&turnstile), place.reader(), place.checkpointer()];
+        for conn in made {
+            let conn = conn.expect("a connection");
+            let level = conn.pragma_query_value(None, "synchronous", |row| row.get::<_, i64>(0));
+            assert_eq!(level, Ok(2));
+        }
+    }
 
     #[test]
     fn versions_that_can_lose_data_are_refused() {

@@ -32,11 +32,13 @@ pub struct Options {
     pub readers: usize,
     /// For commands that end soon: closing leaves the WAL to the next process.
     pub short: bool,
+    /// The file may not have more pages (of 4 KiB) than this; beyond it the disk counts as full.
+    pub max_pages: Option<u32>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { lease: Duration::from_secs(30), readers: 2, short: false }
+        Self { lease: Duration::from_secs(30), readers: 2, short: false, max_pages: None }
     }
 }
 
@@ -61,6 +63,9 @@ impl SqliteLog {
         let place = Place { dir: dir.to_owned(), short: options.short };
         let turnstile = Turnstile::open(dir)?;
         let conn = place.found(&turnstile)?;
+        if let Some(pages) = options.max_pages {
+            limit(&conn, pages).map_err(|error| failed(&error))?;
+        }
         let last = last_seq(&conn).map_err(|error| failed(&error))?;
         let owner = Owner::new(dir, options.lease);
         let id = owner.id;
@@ -151,6 +156,11 @@ impl SqliteLog {
             other => Err(StoreError::Corrupt(format!("a rebuild ended as {other:?}"))),
         }
     }
+}
+
+/// The limit holds for what this handle writes.
+fn limit(conn: &rusqlite::Connection, pages: u32) -> rusqlite::Result<()> {
+    conn.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))
 }
 
 impl EventLog for SqliteLog {

@@ -1,0 +1,231 @@
+//! Measures what a durable append costs beside a bare commit of one row, both on this disk and in one run.
+//!
+//! `cargo run --release -p holdpoint-store-sqlite --example append [folder]`
+
+#![allow(clippy::print_stdout, reason = "its only purpose is to print")]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use holdpoint_core::chain::{Header, link};
+use holdpoint_core::rows::{Op, RowChange, Table};
+use holdpoint_core::{Actor, CommandId, Digest, RunId, SessionId, StreamId, Timestamp, Version};
+use holdpoint_store::{Append, EventLog as _, NewRow, WorkChange};
+use holdpoint_store_sqlite::{Options, SqliteLog};
+use rusqlite::Connection;
+use uuid::Uuid;
+
+const ROUNDS: usize = 5;
+const STEPS: usize = 3_000;
+const TASKS: u64 = 64;
+const STEPS_OF_TASK: usize = 2_000;
+
+#[tokio::main(flavor = "multi_thread", worker_threads = 2)]
+async fn main() {
+    let home = match std::env::args().nth(1) {
+        Some(dir) => tempfile::tempdir_in(dir),
+        None => tempfile::tempdir_in("."),
+    }
+    .expect("a folder");
+    let log = Arc::new(SqliteLog::open(&home.path().join("db"), Options::default()).expect("a log"));
+    let bare = bare(&home.path().join("bare.db"));
+    let mut run = Run::new(1);
+    log.append(run.begin()).await.expect("the run begins");
+    let pages = pages(home.path());
+
+    for round in 0..ROUNDS {
+        let mut plain = Vec::with_capacity(STEPS);
+        let mut durable = Vec::with_capacity(STEPS);
+        for n in 0..STEPS {
+            let start = Instant::now();
+            bare.prepare_cached("INSERT INTO bare(bytes) VALUES(?)")
+                .and_then(|mut insert| insert.execute([vec![b'x'; 300]]))
+                .expect("a bare commit");
+            plain.push(start.elapsed());
+            if n % 100 == 99 {
+                for _ in 0..100 {
+                    let step = run.step();
+                    let start = Instant::now();
+                    log.append(step).await.expect("an append");
+                    durable.push(start.elapsed());
+                }
+            }
+        }
+        let (a, b) = (spread(&mut plain), spread(&mut durable));
+        println!(
+            "round {round}: bare p50 {:?} p99 {:?}; append p50 {:?} p99 {:?}; ratio of p50 {:.2}",
+            a.0,
+            a.1,
+            b.0,
+            b.1,
+            b.0.as_secs_f64() / a.0.as_secs_f64()
+        );
+    }
+    let grown = (self::pages(home.path()) - pages) * 4096;
+    println!("database growth: {} bytes an append (one run)", grown / (ROUNDS * STEPS) as i64);
+    together(&log, home.path()).await;
+}
+
+async fn together(log: &Arc<SqliteLog>, home: &Path) {
+    let before = pages(home);
+    let start = Instant::now();
+    let tasks: Vec<_> = (0..TASKS)
+        .map(|task| {
+            let log = Arc::clone(log);
+            tokio::spawn(async move {
+                let mut run = Run::new(task + 2);
+                log.append(run.begin()).await.expect("the run begins");
+                for _ in 0..STEPS_OF_TASK {
+                    log.append(run.step()).await.expect("an append");
+                }
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.expect("the task ends");
+    }
+    let (took, count) = (start.elapsed(), TASKS as usize * STEPS_OF_TASK);
+    let grown = (pages(home) - before) * 4096 / count as i64;
+    let wal = std::fs::metadata(home.join("db/state.db-wal")).map_or(0, |wal| wal.len());
+    println!(
+        "{TASKS} tasks: {:.0} appends/s; growth {grown} bytes an append; WAL {:.1} MiB",
+        count as f64 / took.as_secs_f64(),
+        wal as f64 / 1_048_576.0
+    );
+}
+
+fn bare(file: &Path) -> Connection {
+    let conn = Connection::open(file).expect("a file");
+    conn.pragma_update(None, "journal_mode", "wal").expect("WAL");
+    conn.pragma_update(None, "synchronous", 2).expect("FULL");
+    conn.pragma_update(None, "wal_autocheckpoint", 4000).expect("a long WAL");
+    conn.execute_batch("CREATE TABLE bare(n INTEGER PRIMARY KEY, bytes BLOB)").expect("a table");
+    conn
+}
+
+fn pages(home: &Path) -> i64 {
+    let conn = Connection::open(home.join("db/state.db")).expect("the file");
+    conn.pragma_query_value(None, "page_count", |row| row.get(0)).expect("a count")
+}
+
+fn spread(times: &mut [Duration]) -> (Duration, Duration) {
+    times.sort_unstable();
+    (times[times.len() / 2], times[times.len() * 99 / 100])
+}
+
+/// A run that takes step after step.
+struct Run {
+    id: Uuid,
+    version: u64,
+    hash: Digest,
+    step: u32,
+}
+
+impl Run {
+    fn new(n: u64) -> Self {
+        let id = Uuid::from_u128(
+            0x0190_0000_0000_7000_8000_0000_0000_0000 | (u128::from(n) << 80) | u128::from(n),
+        );
+        Self { id, version: 0, hash: Digest::ZERO, step: 0 }
+    }
+
+    fn begin(&mut self) -> Append {
+        let put = RowChange {
+            table: Table::Run,
+            op: Op::Put(
+                0,
+                vec![
+                    ("id", self.id.into()),
+                    ("session", self.id.into()),
+                    ("kind", "pipeline".into()),
+                    ("status", "in_progress".into()),
+                    ("total", 100u32.into()),
+                    ("created_at", Timestamp(1_790_000_000_000_000).into()),
+                ],
+            ),
+        };
+        let work = WorkChange { run: RunId(self.id), due: Some(Timestamp(0)), take: true };
+        let changes = vec![vec![put], vec![self.execution()]];
+        Append { work: vec![work], ..self.append("run_started,step_scheduled", changes) }
+    }
+
+    fn step(&mut self) -> Append {
+        let at = Timestamp(1_790_000_000_000_000 + i64::from(self.step) * 1_000);
+        let patch = |table, n, cells| RowChange { table, op: Op::Patch(n, cells) };
+        let run = patch(
+            Table::Run,
+            0,
+            vec![
+                ("current_step", format!("s{}", self.step % 100).as_str().into()),
+                ("position", (self.step % 100).into()),
+                ("completed", self.step.into()),
+                ("resumed_at", at.into()),
+            ],
+        );
+        let done = patch(
+            Table::Execution,
+            self.step,
+            vec![("status", "completed".into()), ("completed_at", at.into())],
+        );
+        let changes = vec![vec![run, done], vec![self.execution()]];
+        let work = WorkChange { run: RunId(self.id), due: Some(Timestamp(0)), take: true };
+        Append { work: vec![work], ..self.append("step_completed,step_scheduled", changes) }
+    }
+
+    fn execution(&mut self) -> RowChange {
+        self.step += 1;
+        // As real ids are: the time first, and then what tells siblings apart.
+        let time = 0x0190_0000_0000 + u128::from(self.step);
+        let id =
+            Uuid::from_u128((time << 80) | (self.id.as_u128() & 0xffff_ffff) << 32 | u128::from(self.step));
+        RowChange {
+            table: Table::Execution,
+            op: Op::Put(
+                self.step,
+                vec![
+                    ("id", id.into()),
+                    ("step", format!("s{}", self.step % 100).as_str().into()),
+                    ("position", (self.step % 100).into()),
+                    ("status", "pending".into()),
+                    ("attempt", 1u32.into()),
+                    ("max_attempts", 3u32.into()),
+                    ("created_at", Timestamp(1_790_000_000_000_000 + i64::from(self.step)).into()),
+                ],
+            ),
+        }
+    }
+
+    fn append(&mut self, shape: &str, changes: Vec<Vec<RowChange>>) -> Append {
+        let stream = StreamId::Run(RunId(self.id));
+        let body = "a".repeat(88);
+        let event = |kind: &str| format!(r#"{{"{kind}":{{"x":{},"out":"{body}"}}}}"#, self.step);
+        let bytes = format!("[{}]", shape.split(',').map(event).collect::<Vec<_>>().join(",")).into_bytes();
+        let header = Header {
+            stream,
+            first: Version(self.version + 1),
+            count: changes.len() as u32,
+            at: Timestamp(1_790_000_000_000_000 + self.version as i64),
+            actor: &Actor::system(),
+            command: CommandId(Uuid::from_u128(self.id.as_u128() ^ (u128::from(self.version) << 64))),
+        };
+        let hash = link(self.hash, &header, &bytes);
+        let row = NewRow {
+            stream,
+            session: SessionId(self.id),
+            first: header.first,
+            count: header.count,
+            at: header.at,
+            actor: header.actor.clone(),
+            command: header.command,
+            shape: shape.to_owned(),
+            bytes,
+            prev: self.hash,
+            hash,
+            changes,
+        };
+        let expect = vec![(stream, Version(self.version))];
+        (self.version, self.hash) = (self.version + u64::from(row.count), hash);
+        Append { expect, rows: vec![row], ..Append::default() }
+    }
+}
