@@ -8,6 +8,7 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
@@ -18,13 +19,19 @@ pub(super) struct Folder {
     root: PathBuf,
     /// Subfolders whose names this process has made durable.
     anchored: Mutex<[bool; 256]>,
+    /// Whether a sync of a folder has failed. A second try may succeed without having kept anything.
+    broken: AtomicBool,
 }
 
 impl Folder {
     pub(super) fn open(root: &Path) -> io::Result<Self> {
         make_folders(&root.join("tmp"))?;
         sync_folder(root)?;
-        Ok(Self { root: root.to_owned(), anchored: Mutex::new([false; 256]) })
+        if let Some(parent) = root.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            sync_folder(parent)?;
+        }
+        let anchored = Mutex::new([false; 256]);
+        Ok(Self { root: root.to_owned(), anchored, broken: AtomicBool::new(false) })
     }
 
     /// Where temporary files are.
@@ -44,6 +51,9 @@ impl Folder {
 
     /// A new file under a name that nobody has; only its owner may read it.
     pub(super) fn create(&self) -> io::Result<(PathBuf, File)> {
+        if self.broken.load(Ordering::Acquire) {
+            return Err(io::Error::other("a sync of the blob folder has failed; the process must end"));
+        }
         loop {
             let path = self.tmp().join(format!("{:016x}", RandomState::new().build_hasher().finish()));
             match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
@@ -81,14 +91,19 @@ impl Folder {
 
     /// Makes a blob's name durable, and that of its subfolder, which another process may just have made.
     pub(super) fn anchor(&self, digest: Digest) -> io::Result<()> {
-        let first = digest.0[0];
+        let synced = self.sync_names(digest.0[0]);
+        if synced.is_err() {
+            self.broken.store(true, Ordering::Release);
+        }
+        synced
+    }
+
+    fn sync_names(&self, first: u8) -> io::Result<()> {
         sync_folder(&self.shelf(first))?;
-        let known = |anchored: &Mutex<[bool; 256]>| -> bool {
-            anchored.lock().unwrap_or_else(PoisonError::into_inner)[usize::from(first)]
-        };
-        if !known(&self.anchored) {
+        let anchored = || self.anchored.lock().unwrap_or_else(PoisonError::into_inner);
+        if !anchored()[usize::from(first)] {
             sync_folder(&self.root)?;
-            self.anchored.lock().unwrap_or_else(PoisonError::into_inner)[usize::from(first)] = true;
+            anchored()[usize::from(first)] = true;
         }
         Ok(())
     }
