@@ -104,10 +104,7 @@ mod tests {
     #[test]
     fn a_digest_survives_its_text() {
         let digest = Digest::of(b"abc");
-        assert_eq!(
-            digest.to_string(),
-            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-        );
+        assert_eq!(digest.to_string(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
         assert_eq!(digest.to_string().parse(), Ok(digest));
         assert_eq!(digest.checksum().parse(), Ok(digest));
         assert_eq!("xyz".parse::<Digest>(), Err(NotADigest));

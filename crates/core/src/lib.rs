@@ -3,19 +3,45 @@
 //! Nothing in this crate waits, reads a clock, draws a random number or touches a file or a socket. Time
 //! and new ids arrive inside a command; what a rule needs from outside arrives as facts.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 pub mod actor;
 pub mod chain;
+pub mod command;
+pub mod commands;
+pub mod decision;
+pub mod definition;
 pub mod digest;
+pub mod event;
+pub mod facts;
+mod flow;
 pub mod ids;
+pub mod owed;
+pub mod paths;
+pub mod plan;
+pub mod project;
+pub mod rejection;
 pub mod rows;
+pub mod state;
 pub mod stream;
+#[cfg(test)]
+mod testing;
 pub mod time;
 
 pub use actor::{Actor, ActorKind};
+pub use command::{Command, Decide, Envelope, HomeCommand, PipelineCommand, RunCommand};
+pub use commands::{decide, needs};
+pub use decision::{Decision, Reply, World, Write};
 pub use digest::{Digest, canonical};
+pub use event::Event;
 pub use ids::{
     AgentId, ArtifactId, ArtifactRecordId, BranchNo, CheckpointId, CommandId, ExecNo, ExecutionId, FieldId,
     GateId, Ids, NodeNo, PipelineId, RollbackId, RunId, SessionId, StepId, TokenId, UserId,
 };
+pub use owed::{due, owed};
+pub use plan::{Body, LoadedPlan, Plan};
+pub use project::project;
+pub use rejection::Rejection;
+pub use state::{FOLD_CODE, Stamp, State, evolve};
 pub use stream::{Seq, StreamId, StreamKind, Version};
 pub use time::Timestamp;

@@ -21,10 +21,41 @@ impl Timestamp {
     pub fn plus_micros(self, micros: u64) -> Self {
         Self(self.0.saturating_add_unsigned(micros))
     }
+
+    /// As the API shows it: RFC 3339, UTC, to the microsecond.
+    pub fn rfc3339(self) -> String {
+        format!("{:.6}", self.civil())
+    }
+
+    /// As folder names show it: `YYYYMMDDTHHMMSSZ`.
+    pub fn compact(self) -> String {
+        self.civil().strftime("%Y%m%dT%H%M%SZ").to_string()
+    }
+
+    fn civil(self) -> jiff::Timestamp {
+        jiff::Timestamp::from_microsecond(self.0).unwrap_or(if self.0 < 0 {
+            jiff::Timestamp::MIN
+        } else {
+            jiff::Timestamp::MAX
+        })
+    }
 }
 
 impl fmt::Debug for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "@{}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_shown_in_utc() {
+        let at = Timestamp(1_700_000_000_123_456);
+        assert_eq!(at.rfc3339(), "2023-11-14T22:13:20.123456Z");
+        assert_eq!(at.compact(), "20231114T221320Z");
+        assert!(Timestamp(i64::MAX).rfc3339().starts_with("9999-"));
     }
 }

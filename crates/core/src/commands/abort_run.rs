@@ -1,0 +1,70 @@
+//! Ends a run. Work in flight is stopped; open questions are closed.
+
+use super::wrong_run;
+use crate::decision::Draft;
+use crate::event::{Failure, RunEvent, Text, Usage};
+use crate::flow;
+use crate::state::run::{ExecutionState, RunStatus};
+use crate::{ExecNo, Rejection, RunId};
+
+/// The rule.
+pub fn decide(draft: &mut Draft<'_>, run: RunId, reason: Option<&Text>) -> Result<(), Rejection> {
+    match draft.run(run)?.status {
+        RunStatus::NotStarted | RunStatus::InProgress | RunStatus::Paused => {}
+        RunStatus::Aborted => return Ok(()),
+        RunStatus::Completed | RunStatus::Failed => return Err(wrong_run(draft, run, "abort")?),
+    }
+    stop_steps(draft, run, &Failure::new("aborted", "the run was aborted"))?;
+    draft.on_run(run, RunEvent::Aborted { reason: reason.cloned() });
+    flow::close_run(draft, run)
+}
+
+/// Fails every step that has begun and not ended.
+pub(super) fn stop_steps(draft: &mut Draft<'_>, run: RunId, failure: &Failure) -> Result<(), Rejection> {
+    let state = draft.run(run)?;
+    let begun: Vec<ExecNo> = (state.branches.values().flat_map(|b| b.active.iter()))
+        .copied()
+        .filter(|x| match state.execution(*x).map(|e| e.state) {
+            Some(ExecutionState::Working(_) | ExecutionState::AwaitingComplete(_)) => true,
+            Some(
+                ExecutionState::Pending
+                | ExecutionState::AwaitingStart(_)
+                | ExecutionState::Completed
+                | ExecutionState::Failed,
+            )
+            | None => false,
+        })
+        .collect();
+    for x in begun {
+        let failure = failure.clone();
+        draft.on_run(run, RunEvent::ExecutionFailed { x, failure, usage: Usage::default() });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::testing::{Scene, abort, form};
+
+    #[test]
+    fn an_aborted_run_frees_its_pipeline() {
+        let mut scene = Scene::new().with_pipeline(&[form("A")]).with_run();
+        scene.check(
+            abort(1),
+            expect![[r#"
+            run R1: ExecutionFailed x1 aborted
+            run R1: Aborted
+            pipeline: RunClosed { run: R1 }
+        "#]],
+        );
+        scene.check(
+            abort(1),
+            expect![[r#"
+            in effect already
+        "#]],
+        );
+        assert!(scene.state(1).gates.is_empty());
+    }
+}

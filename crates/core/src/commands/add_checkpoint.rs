@@ -1,0 +1,127 @@
+//! Adds a checkpoint to a pipeline's order.
+
+use std::sync::Arc;
+
+use crate::decision::Draft;
+use crate::definition::{CheckpointDefinition, Fault, examine};
+use crate::event::PipelineEvent;
+use crate::state::PipelineState;
+use crate::{AgentId, ArtifactId, CheckpointId, FieldId, Ids, PipelineId, Rejection};
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct AddCheckpoint {
+    /// The definition; ids inside it may be left out.
+    pub definition: CheckpointDefinition,
+    /// Its place in the order; the end, if not given.
+    pub position: Option<u32>,
+}
+
+/// How many checkpoints a pipeline may have.
+const MAX_CHECKPOINTS: usize = 1_000;
+
+/// The rule.
+pub fn decide(draft: &mut Draft<'_>, id: PipelineId, command: &AddCheckpoint) -> Result<(), Rejection> {
+    let pipeline = super::delete_pipeline::changeable(draft, id, "add a checkpoint")?;
+    let count = pipeline.order.len();
+    if count >= MAX_CHECKPOINTS {
+        return Err(Rejection::LimitReached { what: "checkpoints", limit: MAX_CHECKPOINTS as u64 });
+    }
+    let position = command.position.unwrap_or(count as u32);
+    if position as usize > count {
+        let fault = Fault::at("/position", format!("between 0 and {count}"));
+        return Err(Rejection::Invalid(vec![fault]));
+    }
+    let warnings = check(pipeline, &command.definition, position as usize, None)?;
+    let checkpoint = CheckpointId(draft.ids.mint());
+    let mut definition = command.definition.clone();
+    fill_ids(&mut draft.ids, &mut definition, None);
+    let definition = Arc::new(definition);
+    draft.on_pipeline(id, PipelineEvent::CheckpointAdded { checkpoint, position, definition, warnings });
+    draft.reply.checkpoint = Some(checkpoint);
+    Ok(())
+}
+
+/// Examines a definition at a place in the order; `instead_of` is the checkpoint that it replaces.
+pub(super) fn check(
+    pipeline: &PipelineState,
+    definition: &CheckpointDefinition,
+    position: usize,
+    instead_of: Option<CheckpointId>,
+) -> Result<Vec<Fault>, Rejection> {
+    let all: Vec<_> = pipeline.ordered().map(|(id, definition)| (id, definition.as_ref())).collect();
+    let earlier: Vec<_> = all.iter().take(position).copied().collect();
+    let later: Vec<_> =
+        all.iter().skip(position).map(|(id, _)| *id).filter(|id| Some(*id) != instead_of).collect();
+    let found = examine(definition, &earlier, &later);
+    if found.errors.is_empty() { Ok(found.warnings) } else { Err(Rejection::Invalid(found.errors)) }
+}
+
+/// Gives ids to what has none: those of the definition before, matched by name, else new ones.
+pub(super) fn fill_ids(
+    ids: &mut Ids,
+    definition: &mut CheckpointDefinition,
+    before: Option<&CheckpointDefinition>,
+) {
+    for artifact in &mut definition.output.artifacts {
+        let known = before.and_then(|b| b.output.artifacts.iter().find(|a| a.name == artifact.name));
+        let known = known.and_then(|a| a.artifact_id);
+        artifact.artifact_id = artifact.artifact_id.or(known).or_else(|| Some(ArtifactId(ids.mint())));
+    }
+    let form = |d: &CheckpointDefinition| d.execution.human_only_config.clone();
+    if let Some(config) = &mut definition.execution.human_only_config {
+        let old = before.and_then(form);
+        for field in &mut config.input_fields {
+            let known = old.as_ref().and_then(|o| o.input_fields.iter().find(|f| f.name == field.name));
+            let known = known.and_then(|f| f.field_id);
+            field.field_id = field.field_id.or(known).or_else(|| Some(FieldId(ids.mint())));
+        }
+    }
+    let team = |d: &CheckpointDefinition| d.execution.agent_config.as_ref().and_then(|c| c.agents.clone());
+    if let Some(agents) = definition.execution.agent_config.as_mut().and_then(|c| c.agents.as_mut()) {
+        let old = before.and_then(team).unwrap_or_default();
+        for agent in agents {
+            let known = old.iter().find(|a| a.name == agent.name).and_then(|a| a.agent_id);
+            agent.agent_id = agent.agent_id.or(known).or_else(|| Some(AgentId(ids.mint())));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::testing::{Scene, add, form, human};
+
+    #[test]
+    fn adding_raises_the_definition_version() {
+        let mut scene = Scene::new().with_pipeline(&[human("A")]);
+        assert_eq!(scene.pipeline().definition_version, 2);
+        scene.run(add(human("B")));
+        assert_eq!(scene.pipeline().definition_version, 3);
+        assert_eq!(scene.pipeline().order.len(), 2);
+    }
+
+    #[test]
+    fn a_field_of_another_mode_is_refused() {
+        let mut definition = human("A");
+        definition.execution.human_only_config = None;
+        Scene::new().with_pipeline(&[]).check(
+            add(definition),
+            expect![[r#"
+            refused (invalid_fields): /execution/human_only_config of the request is not valid
+        "#]],
+        );
+    }
+
+    #[test]
+    fn nothing_is_added_while_a_run_is_active() {
+        let mut scene = Scene::new().with_pipeline(&[form("A")]).with_run();
+        scene.check(
+            add(human("B")),
+            expect![[r#"
+            refused (runs_active): 1 active run(s) use this definition
+        "#]],
+        );
+    }
+}

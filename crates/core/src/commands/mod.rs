@@ -1,0 +1,215 @@
+//! One file per command: what it asks for, the rule, its tests.
+
+pub mod abort_run;
+pub mod add_checkpoint;
+pub mod answer_gate;
+pub mod approve_complete;
+pub mod approve_start;
+pub mod cancel_execution;
+pub mod create_home;
+pub mod create_pipeline;
+pub mod delete_pipeline;
+pub mod fail_run;
+pub mod fire_timer;
+pub mod give_input;
+pub mod issue_token;
+pub mod pause_run;
+pub mod queue_note;
+pub mod record_outcome;
+pub mod reject_start;
+pub mod remove_checkpoint;
+pub mod reorder_checkpoints;
+pub mod request_revision;
+pub mod restart_attempt;
+pub mod restore_pipeline;
+pub mod resume_run;
+pub mod retry_execution;
+pub mod revoke_token;
+pub mod roll_back;
+pub mod seal_heads;
+pub mod start_run;
+pub mod start_step;
+pub mod submit_form;
+pub mod undo_rollback;
+pub mod update_checkpoint;
+pub mod update_pipeline;
+pub mod write_journal;
+
+use crate::command::{Command, Decide, Envelope, HomeCommand, PipelineCommand, RunCommand};
+use crate::decision::{Decision, Draft, World};
+use crate::facts::Facts;
+use crate::state::run::{ExecutionState, GateKind};
+use crate::{ExecNo, GateId, PipelineId, Rejection, RunId, StreamId};
+
+/// Decides what a command makes happen, or refuses it.
+pub fn decide(world: &World<'_>, envelope: &Envelope, facts: Facts<'_>) -> Result<Decision, Rejection> {
+    let mut draft = Draft::new(world, envelope, facts);
+    match &envelope.command {
+        Command::Home(command) => home(&mut draft, command)?,
+        Command::Pipeline(id, command) => pipeline(&mut draft, *id, command)?,
+        Command::StartRun(command) => start_run::decide(&mut draft, command)?,
+        Command::Run(id, command) => run(&mut draft, *id, command)?,
+        Command::RollBack(command) => roll_back::decide(&mut draft, command)?,
+        Command::UndoRollback { pipeline, rollback } => {
+            undo_rollback::decide(&mut draft, *pipeline, *rollback)?
+        }
+        Command::WriteJournal { run, x, execution, entries } => {
+            write_journal::decide(&mut draft, *run, *x, *execution, entries)?;
+        }
+    }
+    Ok(draft.finish())
+}
+
+fn home(draft: &mut Draft<'_>, command: &HomeCommand) -> Result<(), Rejection> {
+    match command {
+        HomeCommand::Create => create_home::decide(draft),
+        HomeCommand::IssueToken(command) => issue_token::decide(draft, command)?,
+        HomeCommand::RevokeToken(token) => revoke_token::decide(draft, *token)?,
+        HomeCommand::SealHeads(command) => seal_heads::decide(draft, command),
+    }
+    Ok(())
+}
+
+fn pipeline(draft: &mut Draft<'_>, id: PipelineId, command: &PipelineCommand) -> Result<(), Rejection> {
+    draft.reply.pipeline = Some(id);
+    match command {
+        PipelineCommand::Create(command) => create_pipeline::decide(draft, id, command),
+        PipelineCommand::Update(command) => update_pipeline::decide(draft, id, command),
+        PipelineCommand::Delete => delete_pipeline::decide(draft, id),
+        PipelineCommand::Restore => restore_pipeline::decide(draft, id),
+        PipelineCommand::AddCheckpoint(command) => add_checkpoint::decide(draft, id, command),
+        PipelineCommand::UpdateCheckpoint(command) => update_checkpoint::decide(draft, id, command),
+        PipelineCommand::RemoveCheckpoint(checkpoint) => remove_checkpoint::decide(draft, id, *checkpoint),
+        PipelineCommand::Reorder(order) => reorder_checkpoints::decide(draft, id, order),
+    }
+}
+
+fn run(draft: &mut Draft<'_>, id: RunId, command: &RunCommand) -> Result<(), Rejection> {
+    draft.reply.run = Some(id);
+    match command {
+        RunCommand::StartStep => start_step::decide(draft, id),
+        RunCommand::ApproveStart(decision) => approve_start::decide(draft, id, decision),
+        RunCommand::RejectStart(decision) => reject_start::decide(draft, id, decision),
+        RunCommand::SubmitForm(command) => submit_form::decide(draft, id, command),
+        RunCommand::GiveInput { x, text } => give_input::decide(draft, id, *x, text),
+        RunCommand::ApproveComplete(command) => approve_complete::decide(draft, id, command),
+        RunCommand::RequestRevision(decision) => request_revision::decide(draft, id, decision),
+        RunCommand::AnswerGate(command) => answer_gate::decide(draft, id, command),
+        RunCommand::Pause => pause_run::decide(draft, id),
+        RunCommand::Resume => resume_run::decide(draft, id),
+        RunCommand::Abort(reason) => abort_run::decide(draft, id, reason.as_ref()),
+        RunCommand::Fail(reason) => fail_run::decide(draft, id, reason.as_ref()),
+        RunCommand::Retry(x) => retry_execution::decide(draft, id, *x),
+        RunCommand::Cancel(x) => cancel_execution::decide(draft, id, *x),
+        RunCommand::QueueNote { x, text } => queue_note::decide(draft, id, *x, text),
+        RunCommand::RecordOutcome(command) => record_outcome::decide(draft, id, command),
+        RunCommand::RestartAttempt(effect) => restart_attempt::decide(draft, id, *effect),
+        RunCommand::FireTimer(timer) => fire_timer::decide(draft, id, *timer),
+    }
+}
+
+/// The streams that a command must be decided on and that were not read yet. To be asked again after they
+/// were read: what a stream says may lead to more.
+pub fn needs(command: &Command, world: &World<'_>) -> Vec<StreamId> {
+    let mut wanted = Vec::new();
+    match command {
+        Command::Home(_) => wanted.push(StreamId::Home),
+        Command::Pipeline(id, _) => wanted.push(StreamId::Pipeline(*id)),
+        Command::StartRun(command) => start_run::needs(command, &mut wanted),
+        Command::Run(id, _) => {
+            wanted.push(StreamId::Run(*id));
+            let pipeline = world.run(*id).and_then(crate::state::RunState::pipeline);
+            wanted.extend(pipeline.map(StreamId::Pipeline));
+        }
+        Command::RollBack(command) => roll_back::needs(command, world, &mut wanted),
+        Command::UndoRollback { pipeline, rollback } => {
+            undo_rollback::needs(*pipeline, *rollback, world, &mut wanted);
+        }
+        Command::WriteJournal { run, execution, .. } => {
+            wanted.extend([StreamId::Run(*run), StreamId::Journal(*execution)]);
+        }
+    }
+    wanted.retain(|stream| world.get(*stream).is_none());
+    wanted
+}
+
+/// What can be done with an execution, by the state that it stands at.
+pub(crate) fn possible(state: ExecutionState) -> Vec<&'static str> {
+    match state {
+        ExecutionState::Pending => vec!["start"],
+        ExecutionState::AwaitingStart(_) => vec!["approve-start", "reject"],
+        ExecutionState::Working(stage) => match stage {
+            crate::state::run::Stage::Form(_)
+            | crate::state::run::Stage::Input(_)
+            | crate::state::run::Stage::Guidance(_) => vec!["submit", "cancel"],
+            crate::state::run::Stage::Work
+            | crate::state::run::Stage::Check
+            | crate::state::run::Stage::Retry => vec!["cancel", "note"],
+        },
+        ExecutionState::AwaitingComplete(_) => vec!["approve-complete", "reject"],
+        ExecutionState::Completed => vec!["rollback"],
+        ExecutionState::Failed => vec!["retry", "rollback"],
+    }
+}
+
+/// Refuses an action on an execution because of its state.
+pub(crate) fn wrong_execution(
+    draft: &Draft<'_>,
+    run: RunId,
+    x: ExecNo,
+    action: &'static str,
+) -> Result<Rejection, Rejection> {
+    let execution = draft.execution(run, x)?;
+    Ok(Rejection::WrongState {
+        action,
+        what: "execution",
+        id: execution.id.to_string(),
+        state: execution.state.name(),
+        possible: possible(execution.state),
+    })
+}
+
+/// Refuses an action on a run because of its state.
+pub(crate) fn wrong_run(draft: &Draft<'_>, run: RunId, action: &'static str) -> Result<Rejection, Rejection> {
+    use crate::state::run::RunStatus;
+    let state = draft.run(run)?;
+    let possible = match state.status {
+        RunStatus::NotStarted => vec!["start", "abort"],
+        RunStatus::InProgress => vec!["pause", "abort", "fail", "rollback"],
+        RunStatus::Paused if state.failed > 0 => vec!["retry", "rollback", "fail", "abort"],
+        RunStatus::Paused => vec!["resume", "abort", "fail", "rollback"],
+        RunStatus::Completed | RunStatus::Failed | RunStatus::Aborted => vec!["rollback"],
+    };
+    let (id, status) = (run.to_string(), state.status.name());
+    Ok(Rejection::WrongState { action, what: "run", id, state: status, possible })
+}
+
+/// Checks that a decision is about the gate that is open, and about what it shows now.
+pub(crate) fn check_decision(
+    draft: &Draft<'_>,
+    run: RunId,
+    decision: &Decide,
+    gate: GateId,
+    kind: GateKind,
+) -> Result<(), Rejection> {
+    draft.require_person()?;
+    let stale = Rejection::Stale { gate };
+    if decision.gate.is_some_and(|seen| seen != gate) {
+        return Err(stale);
+    }
+    let open = draft.run(run)?.gates.get(&gate).cloned();
+    let shown = open.and_then(|gate| gate.digest);
+    match (decision.digest, kind) {
+        (Some(digest), _) if Some(digest) != shown => Err(stale),
+        (None, GateKind::ApproveComplete) => Err(Rejection::DigestMissing { gate }),
+        (
+            Some(_) | None,
+            GateKind::ApproveStart
+            | GateKind::ApproveComplete
+            | GateKind::Form
+            | GateKind::Input
+            | GateKind::Guidance
+            | GateKind::Choice,
+        ) => Ok(()),
+    }
+}

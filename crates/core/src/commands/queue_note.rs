@@ -1,0 +1,28 @@
+//! Leaves a note for a running agent, which reads it at its next turn.
+
+use super::wrong_execution;
+use crate::decision::Draft;
+use crate::definition::Fault;
+use crate::event::{RunEvent, Text};
+use crate::state::run::{ExecutionState, Stage};
+use crate::{ExecNo, Rejection, RunId};
+
+/// The rule.
+pub fn decide(draft: &mut Draft<'_>, run: RunId, x: ExecNo, text: &Text) -> Result<(), Rejection> {
+    let execution = draft.execution(run, x)?;
+    draft.reply.execution = Some(execution.id);
+    match execution.state {
+        ExecutionState::Working(Stage::Work | Stage::Check | Stage::Retry) => {}
+        ExecutionState::Working(Stage::Form(_) | Stage::Input(_) | Stage::Guidance(_))
+        | ExecutionState::Pending
+        | ExecutionState::AwaitingStart(_)
+        | ExecutionState::AwaitingComplete(_)
+        | ExecutionState::Completed
+        | ExecutionState::Failed => return Err(wrong_execution(draft, run, x, "leave a note")?),
+    }
+    if text.trim().is_empty() {
+        return Err(Rejection::Invalid(vec![Fault::at("/text", "a note has text")]));
+    }
+    draft.on_run(run, RunEvent::NoteQueued { x, text: text.clone() });
+    Ok(())
+}

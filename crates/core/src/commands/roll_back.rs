@@ -1,0 +1,310 @@
+//! Goes back: everything behind a target leaves the active views, and nothing restarts by itself.
+//!
+//! Nothing is lost: the log keeps what was removed, and the rollback can be undone.
+
+use crate::decision::{Draft, World};
+use crate::definition::Fault;
+use crate::event::{PipelineEvent, Place, RollbackRecord, RollbackType, RunEvent, Text, TriggeredBy};
+use crate::flow;
+use crate::paths::archive_folder;
+use crate::state::RunState;
+use crate::state::run::ExecutionState;
+use crate::{BranchNo, CheckpointId, ExecNo, PipelineId, Rejection, RollbackId, RunId, StreamId};
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct RollBack {
+    /// How far it reaches.
+    pub level: RollbackType,
+    /// The run from which it is asked for.
+    pub source: RunId,
+    /// The run to go back to; at checkpoint level the source itself.
+    pub target: Option<RunId>,
+    /// The checkpoint that stays completed.
+    pub checkpoint: Target,
+    /// Why.
+    pub reason: Option<Text>,
+}
+
+/// Names a checkpoint of a run.
+#[derive(Clone, Copy, Debug)]
+pub enum Target {
+    /// By its id.
+    Id(CheckpointId),
+    /// By its position.
+    Position(u32),
+}
+
+/// What a rollback would do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Impact {
+    /// The run that goes on.
+    pub target: RunId,
+    /// The last position that stays.
+    pub keep: u32,
+    /// Executions of the target run that go.
+    pub executions: Vec<ExecNo>,
+    /// Later runs that go whole, with their numbers.
+    pub runs: Vec<(RunId, u32)>,
+}
+
+/// The streams that the rule looks at.
+pub(super) fn needs(command: &RollBack, world: &World<'_>, wanted: &mut Vec<StreamId>) {
+    wanted.push(StreamId::Run(command.source));
+    wanted.extend(command.target.map(StreamId::Run));
+    let Some(pipeline) = world.run(command.source).and_then(RunState::pipeline) else { return };
+    wanted.push(StreamId::Pipeline(pipeline));
+    let Some(state) = world.pipeline(pipeline) else { return };
+    if command.level == RollbackType::RunLevel
+        && let Some(target) = command.target.and_then(|run| state.number_of(run))
+    {
+        wanted.extend(later(state, target).map(|(run, _)| StreamId::Run(run)));
+    }
+}
+
+fn later(pipeline: &crate::state::PipelineState, number: u32) -> impl Iterator<Item = (RunId, u32)> {
+    let after = pipeline.runs.range(number + 1..);
+    after.filter(|(_, entry)| entry.removed.is_none()).map(|(number, entry)| (entry.run, *number))
+}
+
+/// The rule.
+pub fn decide(draft: &mut Draft<'_>, command: &RollBack) -> Result<(), Rejection> {
+    let (pipeline, impact) = impact(draft, command)?;
+    let target = draft.run(impact.target)?;
+    let kept = target.executions.values().find(|e| e.position == impact.keep);
+    let checkpoint = kept.and_then(|e| e.place.step.checkpoint()).map(|id| (id, impact.keep));
+    let request = Request {
+        pipeline,
+        level: command.level,
+        source: command.source,
+        target: impact.target,
+        checkpoint,
+        runs: impact.runs,
+        triggered_by: TriggeredBy::UserRequest,
+        reason: command.reason.clone(),
+    };
+    carry_out(draft, request)
+}
+
+/// What a rollback would do, or why it cannot be done.
+pub fn impact(draft: &Draft<'_>, command: &RollBack) -> Result<(PipelineId, Impact), Rejection> {
+    let source = draft.run(command.source)?;
+    let not_a_pipeline = Rejection::NotFound { what: "pipeline run", id: command.source.to_string() };
+    let pipeline = source.pipeline().ok_or(not_a_pipeline)?;
+    flow::require_present_definition(draft, command.source)?;
+    let target = target_run(command)?;
+    let run = draft.run(target)?;
+    if run.pipeline() != Some(pipeline) {
+        return Err(invalid("/target_run_id", "the run belongs to another pipeline"));
+    }
+    flow::require_present_definition(draft, target)?;
+    let keep = position(run, target, command.checkpoint)?;
+    let state = draft.pipeline(pipeline)?;
+    let runs = match command.level {
+        RollbackType::CheckpointLevel => Vec::new(),
+        RollbackType::RunLevel => {
+            let number = state.number_of(target).unwrap_or(0);
+            if number >= state.number_of(command.source).unwrap_or(0) {
+                return Err(invalid("/target_run_id", "a run-level rollback goes to an earlier run"));
+            }
+            later(state, number).collect()
+        }
+    };
+    let executions: Vec<ExecNo> =
+        run.executions.iter().filter(|(_, e)| e.position > keep).map(|(x, _)| *x).collect();
+    if executions.is_empty() && runs.is_empty() {
+        return Err(Rejection::NothingToRollBack);
+    }
+    Ok((pipeline, Impact { target, keep, executions, runs }))
+}
+
+fn target_run(command: &RollBack) -> Result<RunId, Rejection> {
+    match (command.level, command.target) {
+        (RollbackType::CheckpointLevel, None) => Ok(command.source),
+        (RollbackType::CheckpointLevel, Some(target)) if target == command.source => Ok(target),
+        (RollbackType::CheckpointLevel, Some(_)) => {
+            Err(invalid("/target_run_id", "a checkpoint-level rollback stays within its run"))
+        }
+        (RollbackType::RunLevel, Some(target)) => Ok(target),
+        (RollbackType::RunLevel, None) => {
+            Err(invalid("/target_run_id", "a run-level rollback needs a target run"))
+        }
+    }
+}
+
+fn position(run: &RunState, id: RunId, target: Target) -> Result<u32, Rejection> {
+    let wanted = |e: &crate::state::run::Execution| match target {
+        Target::Id(checkpoint) => e.place.step.checkpoint() == Some(checkpoint),
+        Target::Position(position) => e.position == position,
+    };
+    let field = match target {
+        Target::Id(_) => "/target_checkpoint_id",
+        Target::Position(_) => "/target_checkpoint_position",
+    };
+    let Some(execution) = run.executions.values().find(|e| wanted(e)) else {
+        return Err(invalid(field, &format!("run {id} has not reached this checkpoint")));
+    };
+    if execution.state != ExecutionState::Completed {
+        return Err(Rejection::WrongState {
+            action: "roll back to this checkpoint",
+            what: "execution",
+            id: execution.id.to_string(),
+            state: execution.state.name(),
+            possible: vec!["roll back to a completed checkpoint"],
+        });
+    }
+    Ok(execution.position)
+}
+
+fn invalid(pointer: &str, message: &str) -> Rejection {
+    Rejection::Invalid(vec![Fault::at(pointer, message)])
+}
+
+/// A rollback that is decided.
+struct Request {
+    pipeline: PipelineId,
+    level: RollbackType,
+    source: RunId,
+    target: RunId,
+    checkpoint: Option<(CheckpointId, u32)>,
+    runs: Vec<(RunId, u32)>,
+    triggered_by: TriggeredBy,
+    reason: Option<Text>,
+}
+
+fn carry_out(draft: &mut Draft<'_>, request: Request) -> Result<(), Rejection> {
+    let rollback = RollbackId(draft.ids.mint());
+    let archive: Text = archive_folder(rollback, draft.envelope.at).into();
+    let number = |draft: &Draft<'_>, run| draft.run(run).map(|r| r.number().map_or(0, |(n, _)| n));
+    let record = RollbackRecord {
+        rollback,
+        level: request.level,
+        source: (request.source, number(draft, request.source)?),
+        target: (request.target, number(draft, request.target)?),
+        checkpoint: request.checkpoint,
+        removed_runs: request.runs.clone(),
+        next_number: draft.pipeline(request.pipeline)?.next_number,
+        triggered_by: request.triggered_by,
+        reason: request.reason,
+    };
+    draft.on_pipeline(request.pipeline, PipelineEvent::RolledBack(record));
+    for (run, _) in &request.runs {
+        draft.on_run(*run, RunEvent::Removed { rollback, archive: archive.clone() });
+    }
+    let keep = request.checkpoint.map(|(_, position)| position);
+    rewind(draft, request.pipeline, request.target, rollback, keep, archive)?;
+    draft.reply.rollback = Some(rollback);
+    Ok(())
+}
+
+fn rewind(
+    draft: &mut Draft<'_>,
+    pipeline: PipelineId,
+    run: RunId,
+    rollback: RollbackId,
+    keep: Option<u32>,
+    archive: Text,
+) -> Result<(), Rejection> {
+    let was_active = draft.run(run)?.status.is_active();
+    draft.on_run(run, RunEvent::Rewound { rollback, keep, archive });
+    let next = keep.map_or(0, |position| position + 1);
+    let plan = draft.plan(run)?;
+    let is_active = match plan.nodes.get(next as usize) {
+        Some(node) => {
+            let place = Place { branch: BranchNo(0), step: node.id.clone(), path: Vec::new(), visit: 1 };
+            flow::make_execution(draft, run, place, next, true)?;
+            true
+        }
+        // The target is the last checkpoint: the run is as complete as it was when that was done.
+        None => {
+            draft.on_run(run, RunEvent::Completed {});
+            false
+        }
+    };
+    match (was_active, is_active) {
+        (false, true) => draft.on_pipeline(pipeline, PipelineEvent::RunReopened { run }),
+        (true, false) => draft.on_pipeline(pipeline, PipelineEvent::RunClosed { run }),
+        (true, true) | (false, false) => {}
+    }
+    Ok(())
+}
+
+/// A checkpoint's failure policy: the failed execution is archived, and the checkpoint stands at pending
+/// again.
+pub(crate) fn after_failure(draft: &mut Draft<'_>, run: RunId, x: ExecNo) -> Result<(), Rejection> {
+    let position = draft.execution(run, x)?.position;
+    let state = draft.run(run)?;
+    let Some(pipeline) = state.pipeline() else { return Ok(()) };
+    let before = position.checked_sub(1);
+    let kept = before.and_then(|before| state.executions.values().find(|e| e.position == before));
+    let checkpoint = kept.and_then(|e| e.place.step.checkpoint()).zip(before);
+    let request = Request {
+        pipeline,
+        level: RollbackType::CheckpointLevel,
+        source: run,
+        target: run,
+        checkpoint,
+        runs: Vec::new(),
+        triggered_by: TriggeredBy::CheckpointFailure,
+        reason: None,
+    };
+    carry_out(draft, request)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::testing::{Scene, approve_all, form, roll_back, roll_back_to_run, start, start_step};
+
+    #[test]
+    fn what_stands_behind_the_target_goes() {
+        let mut scene = Scene::new().with_pipeline(&[form("A"), form("B"), form("C")]).with_run();
+        approve_all(&mut scene, 1);
+        assert_eq!(scene.status(1), "completed");
+        scene.check(
+            roll_back(1, 1),
+            expect![[r#"
+            pipeline: RolledBack to R1 keeping 1, by UserRequest
+            pipeline: RunReopened { run: R1 }
+            run R1: Rewound keeping Some(1)
+            run R1: ExecutionMade x4 C at 2
+        "#]],
+        );
+        assert_eq!(scene.status(1), "in_progress: x4 pending");
+        scene.run(start_step(1));
+        approve_all(&mut scene, 1);
+        assert_eq!(scene.status(1), "completed");
+    }
+
+    #[test]
+    fn going_back_to_an_earlier_run_removes_the_later_ones() {
+        let mut scene = Scene::new().with_pipeline(&[form("A"), form("B")]);
+        for n in 1..=3 {
+            scene.run(start(n));
+            approve_all(&mut scene, n);
+        }
+        scene.check(
+            roll_back_to_run(3, 1, 1),
+            expect![[r#"
+            pipeline: RolledBack to R1 keeping 1, removing v2 v3, by UserRequest
+            run R2: Removed
+            run R3: Removed
+            run R1: Rewound keeping Some(1)
+            run R1: Completed
+        "#]],
+        );
+        scene.check_code(start_step(2), "rolled_back");
+        scene.run(start(4));
+        assert_eq!(scene.state(4).number(), Some((4, 3)));
+        assert_eq!(scene.extends(4), Some(1));
+    }
+
+    #[test]
+    fn there_must_be_something_behind_the_target() {
+        let mut scene = Scene::new().with_pipeline(&[form("A")]).with_run();
+        approve_all(&mut scene, 1);
+        scene.check_code(roll_back(1, 0), "nothing_to_roll_back");
+        scene.check_code(roll_back(1, 7), "invalid_fields");
+    }
+}

@@ -1,0 +1,310 @@
+//! Fills in the form of a step. Wrong fields come back one by one, and nothing is written.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::{wrong_execution, wrong_run};
+use crate::command::Fields;
+use crate::decision::Draft;
+use crate::definition::{CheckpointDefinition, Fault, FieldType, FormFormat, HumanOnlyConfig, InputField};
+use crate::event::{Made, RunEvent, Text, Usage};
+use crate::facts::Verdict;
+use crate::flow;
+use crate::plan::Body;
+use crate::state::run::{ExecutionState, RunStatus, Stage};
+use crate::{ArtifactId, ArtifactRecordId, Digest, ExecNo, Rejection, RunId};
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct SubmitForm {
+    /// The execution.
+    pub x: ExecNo,
+    /// Values by field name or id.
+    pub fields: Fields,
+    /// Uploaded files by field name, already stored.
+    pub files: Vec<Upload>,
+}
+
+/// A file that was uploaded and stored.
+#[derive(Clone, Debug)]
+pub struct Upload {
+    /// The field.
+    pub field: Text,
+    /// What the person's file was called.
+    pub filename: Text,
+    /// Its bytes.
+    pub digest: Digest,
+    /// How many.
+    pub size: u64,
+}
+
+/// The rule.
+pub fn decide(draft: &mut Draft<'_>, run: RunId, command: &SubmitForm) -> Result<(), Rejection> {
+    draft.require_person()?;
+    let x = command.x;
+    let execution = draft.execution(run, x)?;
+    draft.reply.execution = Some(execution.id);
+    let ExecutionState::Working(Stage::Form(gate)) = execution.state else {
+        return Err(wrong_execution(draft, run, x, "submit the form")?);
+    };
+    if draft.run(run)?.status != RunStatus::InProgress {
+        return Err(wrong_run(draft, run, "submit the form")?);
+    }
+    let body = flow::body_of(draft, run, x)?;
+    let Body::Checkpoint(definition) = &*body else {
+        return Err(wrong_execution(draft, run, x, "submit the form")?);
+    };
+    let Some(config) = &definition.execution.human_only_config else {
+        return Err(wrong_execution(draft, run, x, "submit the form")?);
+    };
+    let values = check_fields(draft, config, command)?;
+    let outputs = outputs(draft, definition, config, &values, &command.files)?;
+    draft.on_run(run, RunEvent::FormSubmitted { x, gate, fields: values });
+    for made in outputs {
+        draft.on_run(run, RunEvent::ArtifactMade { x, made });
+    }
+    flow::finish_work(draft, run, x, None, Usage::default())
+}
+
+/// The values under their names, with defaults, or everything that is wrong with them.
+fn check_fields(
+    draft: &Draft<'_>,
+    config: &HumanOnlyConfig,
+    command: &SubmitForm,
+) -> Result<Fields, Rejection> {
+    let mut faults = Vec::new();
+    let mut values = Fields::new();
+    let mut given = command.fields.clone();
+    for field in &config.input_fields {
+        let by_id = field.field_id.and_then(|id| given.remove(&id.to_string()));
+        let value = given.remove(&field.name).or(by_id).filter(|v| !is_missing(v));
+        let pointer = format!("/fields/{}", field.name);
+        if field.kind == FieldType::File {
+            file_field(field, value.as_ref(), command, &pointer, &mut values, &mut faults);
+            continue;
+        }
+        match value.or_else(|| field.default.clone().filter(|v| !is_missing(v))) {
+            Some(value) => match check_value(draft, field, &value) {
+                Ok(()) => drop(values.insert(field.name.clone(), value)),
+                Err(messages) => faults.extend(messages.into_iter().map(|m| Fault::at(&pointer, m))),
+            },
+            None if field.required => {
+                faults.push(Fault::at(pointer, format!("`{}` is required", field.label)))
+            }
+            None => {}
+        }
+    }
+    for name in given.keys() {
+        faults.push(Fault::at(format!("/fields/{name}"), "the form has no such field"));
+    }
+    let known = |upload: &Upload| {
+        config.input_fields.iter().any(|f| f.kind == FieldType::File && *f.name == *upload.field)
+    };
+    for upload in command.files.iter().filter(|upload| !known(upload)) {
+        faults.push(Fault::at(format!("/fields/{}", upload.field), "the form has no such file field"));
+    }
+    if faults.is_empty() { Ok(values) } else { Err(Rejection::Invalid(faults)) }
+}
+
+/// An empty string is a missing value.
+fn is_missing(value: &Value) -> bool {
+    value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty())
+}
+
+fn file_field(
+    field: &InputField,
+    value: Option<&Value>,
+    command: &SubmitForm,
+    pointer: &str,
+    values: &mut Fields,
+    faults: &mut Vec<Fault>,
+) {
+    if value.is_some() {
+        faults.push(Fault::at(pointer, "a file is uploaded as a part of its own, not named in the fields"));
+        return;
+    }
+    match command.files.iter().find(|upload| *upload.field == *field.name) {
+        Some(upload) => {
+            let shown = json!({
+                "filename": upload.filename,
+                "size_bytes": upload.size,
+                "checksum": upload.digest.checksum(),
+            });
+            values.insert(field.name.clone(), shown);
+        }
+        None if field.required => faults.push(Fault::at(pointer, format!("`{}` is required", field.label))),
+        None => {}
+    }
+}
+
+fn check_value(draft: &Draft<'_>, field: &InputField, value: &Value) -> Result<(), Vec<String>> {
+    let fits = match field.kind {
+        FieldType::Text => value.as_str().is_some_and(|text| !text.contains(['\n', '\r'])),
+        FieldType::MultilineText => value.is_string(),
+        FieldType::Number => value.is_number(),
+        FieldType::Boolean => value.is_boolean(),
+        FieldType::File => false,
+    };
+    if !fits {
+        let wanted = match field.kind {
+            FieldType::Text => "one line of text",
+            FieldType::MultilineText => "text",
+            FieldType::Number => "a number",
+            FieldType::Boolean => "true or false",
+            FieldType::File => "a file",
+        };
+        return Err(vec![format!("`{}` must be {wanted}", field.label)]);
+    }
+    let Some(validation) = field.validation.as_deref().filter(|v| !v.trim().is_empty()) else {
+        return Ok(());
+    };
+    match draft.facts.evaluator.field(validation, value) {
+        Verdict::Yes => Ok(()),
+        Verdict::No(messages) if messages.is_empty() => {
+            Err(vec![format!("`{}` does not satisfy `{validation}`", field.label)])
+        }
+        Verdict::No(messages) => Err(messages),
+        Verdict::Broken(why) => {
+            Err(vec![format!("the rule of `{}` could not be evaluated: {why}", field.label)])
+        }
+    }
+}
+
+/// The artifacts that the form makes: its values, and each uploaded file.
+fn outputs(
+    draft: &mut Draft<'_>,
+    definition: &CheckpointDefinition,
+    config: &HumanOnlyConfig,
+    values: &Fields,
+    files: &[Upload],
+) -> Result<Vec<Made>, Rejection> {
+    let mut made = Vec::new();
+    if let (true, Some(name), Some(format)) =
+        (config.save_as_artifact, &config.artifact_name, config.artifact_format)
+    {
+        let declared = definition.output.artifacts.iter().find(|a| a.name == *name);
+        let (extension, bytes) = match format {
+            FormFormat::Json => {
+                let value = Value::Object(values.clone());
+                if let Some(schema) = declared.and_then(|a| a.schema.as_ref()) {
+                    check_schema(draft, schema, &value)?;
+                }
+                ("json", serde_json::to_vec_pretty(&value).expect("a JSON value can be written"))
+            }
+            FormFormat::Md => ("md", markdown(definition, config, values).into_bytes()),
+        };
+        let size = bytes.len() as u64;
+        let digest = draft.keep_blob(bytes);
+        let artifact = declared.and_then(|a| a.artifact_id);
+        made.push(output(draft, name, extension, artifact, digest, size));
+    }
+    for upload in files {
+        let declared = definition.output.artifacts.iter().find(|a| *a.name == *upload.field);
+        let artifact = declared.and_then(|a| a.artifact_id);
+        let extension = extension(&upload.filename);
+        made.push(output(draft, &upload.field, &extension, artifact, upload.digest, upload.size));
+    }
+    Ok(made)
+}
+
+fn output(
+    draft: &mut Draft<'_>,
+    name: &str,
+    format: &str,
+    artifact: Option<ArtifactId>,
+    digest: Digest,
+    size: u64,
+) -> Made {
+    Made {
+        record: ArtifactRecordId(draft.ids.mint()),
+        artifact: artifact.unwrap_or_else(|| ArtifactId(draft.ids.mint())),
+        name: name.into(),
+        format: format.into(),
+        digest,
+        size,
+    }
+}
+
+fn check_schema(draft: &Draft<'_>, schema: &Value, value: &Value) -> Result<(), Rejection> {
+    let faults = |messages: Vec<String>| {
+        Rejection::Invalid(messages.into_iter().map(|message| Fault::at("/fields", message)).collect())
+    };
+    match draft.facts.evaluator.schema(schema, value) {
+        Verdict::Yes => Ok(()),
+        Verdict::No(messages) => Err(faults(messages)),
+        Verdict::Broken(why) => Err(faults(vec![format!("the artifact's schema could not be used: {why}")])),
+    }
+}
+
+/// The form as a document: the checkpoint's name as title, each label as a heading.
+fn markdown(definition: &CheckpointDefinition, config: &HumanOnlyConfig, values: &Fields) -> String {
+    let mut text = format!("# {}\n", definition.checkpoint_name);
+    for field in &config.input_fields {
+        let shown = match values.get(&field.name) {
+            Some(Value::String(value)) => value.clone(),
+            Some(Value::Object(file)) => {
+                file.get("filename").and_then(Value::as_str).unwrap_or_default().to_owned()
+            }
+            Some(value) => value.to_string(),
+            None => String::new(),
+        };
+        text.push_str(&format!("\n## {}\n\n{shown}\n", field.label));
+    }
+    text
+}
+
+/// The extension of a person's file name, if it is a plain one.
+fn extension(filename: &str) -> Arc<str> {
+    let extension = filename.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let plain = !extension.is_empty()
+        && extension.len() <= 10
+        && extension.chars().all(|c| c.is_ascii_alphanumeric());
+    if plain { extension.to_ascii_lowercase().into() } else { "bin".into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use serde_json::json;
+
+    use crate::testing::{Scene, form, submit};
+
+    #[test]
+    fn a_form_becomes_an_artifact() {
+        let mut scene = Scene::new().with_pipeline(&[form("A"), form("B")]).with_run();
+        scene.check(
+            submit(1, 1, json!({"answer": "yes"})),
+            expect![[r#"
+            run R1: FormSubmitted x1 {"answer":"yes"}
+            run R1: ArtifactMade x1 a.json (21 bytes)
+            run R1: CompletionAsked x1
+        "#]],
+        );
+        assert_eq!(scene.status(1), "in_progress: x1 waiting_approval_to_complete");
+    }
+
+    #[test]
+    fn every_wrong_field_is_named_and_nothing_is_written() {
+        let mut scene = Scene::new().with_pipeline(&[form("A")]).with_run();
+        scene.check_faults(
+            submit(1, 1, json!({"answer": "", "other": 1})),
+            expect![[r#"
+            /fields/answer: `Answer` is required
+            /fields/other: the form has no such field
+        "#]],
+        );
+        assert_eq!(scene.status(1), "in_progress: x1 in_progress");
+    }
+
+    #[test]
+    fn a_path_is_not_a_file() {
+        let mut scene = Scene::new().with_pipeline(&[crate::testing::upload("A")]).with_run();
+        scene.check_faults(
+            submit(1, 1, json!({"doc": {"filepath": "/etc/passwd"}})),
+            expect![[r#"
+            /fields/doc: a file is uploaded as a part of its own, not named in the fields
+        "#]],
+        );
+    }
+}

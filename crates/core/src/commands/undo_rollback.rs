@@ -1,0 +1,133 @@
+//! Undoes a rollback: everything that it removed comes back, as long as nothing newer stands in its place.
+
+use std::sync::Arc;
+
+use crate::decision::{Draft, World};
+use crate::event::{PipelineEvent, RollbackRecord, RunEvent};
+use crate::state::run::{ExecutionState, RunState};
+use crate::{PipelineId, Rejection, RollbackId, StreamId};
+
+/// The streams that the rule looks at.
+pub(super) fn needs(
+    pipeline: PipelineId,
+    rollback: RollbackId,
+    world: &World<'_>,
+    wanted: &mut Vec<StreamId>,
+) {
+    wanted.push(StreamId::Pipeline(pipeline));
+    let Some(state) = world.pipeline(pipeline) else { return };
+    if let Some(record) = state.rollbacks.iter().find(|record| record.rollback == rollback) {
+        wanted.push(StreamId::Run(record.target.0));
+        wanted.extend(record.removed_runs.iter().map(|(run, _)| StreamId::Run(*run)));
+    }
+}
+
+/// The rule.
+pub fn decide(draft: &mut Draft<'_>, pipeline: PipelineId, rollback: RollbackId) -> Result<(), Rejection> {
+    draft.reply.rollback = Some(rollback);
+    let state = draft.pipeline(pipeline)?;
+    let refuse = |reason: String| Err(Rejection::CannotUndo { rollback, reason });
+    let Some(record) = state.rollbacks.iter().find(|record| record.rollback == rollback).cloned() else {
+        return match state.rollback_rows.get(&rollback) {
+            Some((_, true)) => Ok(()),
+            Some((_, false)) => refuse("the order of the checkpoints has changed since".to_owned()),
+            None => Err(Rejection::NotFound { what: "rollback", id: rollback.to_string() }),
+        };
+    };
+    if let Some(newer) = state.rollbacks.last().filter(|newer| newer.rollback != rollback) {
+        return refuse(format!("rollback {} came later and must be undone first", newer.rollback));
+    }
+    if let Some((number, _)) = state.runs.range(record.next_number..).next() {
+        return refuse(format!("run v{number} was started since"));
+    }
+    if let Some(reason) = moved_on(draft.run(record.target.0)?, &record) {
+        return refuse(reason);
+    }
+    restore(draft, pipeline, &record)
+}
+
+/// What has happened in the target run since, if anything has.
+fn moved_on(run: &RunState, record: &RollbackRecord) -> Option<String> {
+    let removed = run.removed.get(&record.rollback)?;
+    let fresh = run.executions.iter().filter(|(x, _)| x.0 > removed.visits);
+    let begun = fresh.map(|(_, e)| e).find(|e| e.state != ExecutionState::Pending);
+    begun.map(|e| format!("checkpoint {} was started since", e.position))
+}
+
+fn restore(
+    draft: &mut Draft<'_>,
+    pipeline: PipelineId,
+    record: &Arc<RollbackRecord>,
+) -> Result<(), Rejection> {
+    let rollback = record.rollback;
+    draft.on_pipeline(pipeline, PipelineEvent::RollbackUndone { rollback });
+    let target = record.target.0;
+    let was_active = draft.run(target)?.status.is_active();
+    draft.on_run(target, RunEvent::Unwound { rollback });
+    let is_active = draft.run(target)?.status.is_active();
+    match (was_active, is_active) {
+        (false, true) => draft.on_pipeline(pipeline, PipelineEvent::RunReopened { run: target }),
+        (true, false) => draft.on_pipeline(pipeline, PipelineEvent::RunClosed { run: target }),
+        (true, true) | (false, false) => {}
+    }
+    for (run, _) in &record.removed_runs {
+        draft.on_run(*run, RunEvent::Unwound { rollback });
+        if draft.run(*run)?.status.is_active() {
+            draft.on_pipeline(pipeline, PipelineEvent::RunReopened { run: *run });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::testing::{Scene, approve_all, form, roll_back, script, start, start_step, undo};
+
+    #[test]
+    fn everything_comes_back() {
+        let mut scene = Scene::new().with_pipeline(&[form("A"), form("B")]).with_run();
+        approve_all(&mut scene, 1);
+        let before = scene.state(1).executions.clone();
+        scene.run(roll_back(1, 0));
+        scene.check(
+            undo(&scene),
+            expect![[r#"
+            pipeline: RollbackUndone
+            pipeline: RunClosed { run: R1 }
+            run R1: Unwound
+        "#]],
+        );
+        assert_eq!(scene.status(1), "completed");
+        assert_eq!(scene.state(1).executions, before);
+    }
+
+    #[test]
+    fn not_when_something_newer_stands_in_its_place() {
+        let mut scene = Scene::new().with_pipeline(&[form("A"), form("B")]).with_run();
+        approve_all(&mut scene, 1);
+        scene.run(roll_back(1, 0));
+        let undo_it = undo(&scene);
+        scene.run(start_step(1));
+        scene.check_code(undo_it.clone(), "cannot_undo");
+        let mut scene = Scene::new().with_pipeline(&[form("A"), form("B")]).with_run();
+        approve_all(&mut scene, 1);
+        scene.run(roll_back(1, 0));
+        let undo_it = undo(&scene);
+        scene.run(start(2));
+        scene.check_code(undo_it, "cannot_undo");
+    }
+
+    #[test]
+    fn work_that_was_running_comes_back_failed_in_a_paused_run() {
+        let mut scene = Scene::new().with_pipeline(&[form("A"), script("B", 0)]).with_run();
+        approve_all(&mut scene, 1);
+        scene.run(start_step(1));
+        assert_eq!(scene.state(1).owed.len(), 1);
+        scene.run(roll_back(1, 0));
+        assert!(scene.state(1).owed.is_empty());
+        scene.run(undo(&scene));
+        assert_eq!(scene.status(1), "paused: x2 failed");
+    }
+}

@@ -1,0 +1,37 @@
+//! Changes a checkpoint's definition. What has started keeps the one that it pinned; what has not started
+//! yet gets the new one.
+
+use std::sync::Arc;
+
+use super::add_checkpoint::{check, fill_ids};
+use crate::decision::Draft;
+use crate::definition::CheckpointDefinition;
+use crate::event::PipelineEvent;
+use crate::{CheckpointId, PipelineId, Rejection};
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct UpdateCheckpoint {
+    /// The checkpoint.
+    pub checkpoint: CheckpointId,
+    /// Its whole definition from now on; ids inside it are kept when left out.
+    pub definition: CheckpointDefinition,
+}
+
+/// The rule.
+pub fn decide(draft: &mut Draft<'_>, id: PipelineId, command: &UpdateCheckpoint) -> Result<(), Rejection> {
+    let checkpoint = command.checkpoint;
+    let pipeline = super::delete_pipeline::live(draft, id, "change a checkpoint")?;
+    let missing = || Rejection::NotFound { what: "checkpoint", id: checkpoint.to_string() };
+    let position = pipeline.position(checkpoint).ok_or_else(missing)?;
+    let before = pipeline.definition(checkpoint).cloned().ok_or_else(missing)?;
+    let warnings = check(pipeline, &command.definition, position as usize, Some(checkpoint))?;
+    let mut definition = command.definition.clone();
+    fill_ids(&mut draft.ids, &mut definition, Some(&before));
+    if definition != *before {
+        let definition = Arc::new(definition);
+        draft.on_pipeline(id, PipelineEvent::CheckpointChanged { checkpoint, definition, warnings });
+    }
+    draft.reply.checkpoint = Some(checkpoint);
+    Ok(())
+}

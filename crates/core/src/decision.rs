@@ -1,0 +1,282 @@
+//! Deciding: from the states that were read and a command to the events that it makes happen.
+//!
+//! A draft folds each event as it is written down, so that the rest of a rule sees what its beginning did.
+//! Nothing of it is real before the events are in the log.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::command::Envelope;
+use crate::event::{Event, PipelineEvent, RunEvent};
+use crate::facts::Facts;
+use crate::project::project;
+use crate::rows::RowChange;
+use crate::state::{HomeState, JournalState, PipelineState, RunState, Stamp};
+use crate::{
+    ActorKind, CheckpointId, Digest, ExecNo, ExecutionId, Ids, LoadedPlan, PipelineId, Rejection, RollbackId,
+    RunId, SessionId, State, StreamId, TokenId, evolve,
+};
+
+/// The states that a command is decided on.
+#[derive(Clone, Debug, Default)]
+pub struct World<'a> {
+    streams: BTreeMap<StreamId, &'a State>,
+}
+
+impl<'a> World<'a> {
+    /// Adds the state of a stream.
+    pub fn insert(&mut self, stream: StreamId, state: &'a State) {
+        self.streams.insert(stream, state);
+    }
+
+    /// The state of a stream, if it was read.
+    pub fn get(&self, stream: StreamId) -> Option<&'a State> {
+        self.streams.get(&stream).copied()
+    }
+
+    /// The state of a run, if it was read.
+    pub fn run(&self, run: RunId) -> Option<&'a RunState> {
+        match self.get(StreamId::Run(run))? {
+            State::Run(state) => Some(state),
+            State::Home(_) | State::Pipeline(_) | State::Journal(_) => None,
+        }
+    }
+
+    /// The state of a pipeline, if it was read.
+    pub fn pipeline(&self, pipeline: PipelineId) -> Option<&'a PipelineState> {
+        match self.get(StreamId::Pipeline(pipeline))? {
+            State::Pipeline(state) => Some(state),
+            State::Home(_) | State::Run(_) | State::Journal(_) => None,
+        }
+    }
+}
+
+/// What a command makes happen.
+#[derive(Clone, Debug, Default)]
+pub struct Decision {
+    /// Events by stream; empty when what was asked for is in effect already.
+    pub writes: Vec<Write>,
+    /// The states of the written streams afterwards.
+    pub after: BTreeMap<StreamId, State>,
+    /// Bytes that the events name.
+    pub blobs: Vec<(Digest, Arc<[u8]>)>,
+    /// What to tell the sender.
+    pub reply: Reply,
+}
+
+/// The events for one stream.
+#[derive(Clone, Debug)]
+pub struct Write {
+    /// The stream.
+    pub stream: StreamId,
+    /// The session that the stream belongs to.
+    pub session: SessionId,
+    /// The events.
+    pub events: Vec<Event>,
+    /// Per event, the changes of tables.
+    pub changes: Vec<Vec<RowChange>>,
+}
+
+/// Names of what a command made or touched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reply {
+    /// A pipeline.
+    pub pipeline: Option<PipelineId>,
+    /// A checkpoint.
+    pub checkpoint: Option<CheckpointId>,
+    /// A run.
+    pub run: Option<RunId>,
+    /// An execution.
+    pub execution: Option<ExecutionId>,
+    /// A rollback.
+    pub rollback: Option<RollbackId>,
+    /// A token.
+    pub token: Option<TokenId>,
+}
+
+/// A decision in the making.
+pub struct Draft<'a> {
+    /// The command.
+    pub envelope: &'a Envelope,
+    /// What the outside says.
+    pub facts: Facts<'a>,
+    /// The ids that the command may use.
+    pub ids: Ids,
+    /// What to tell the sender.
+    pub reply: Reply,
+    world: &'a World<'a>,
+    states: BTreeMap<StreamId, State>,
+    writes: Vec<Write>,
+    blobs: Vec<(Digest, Arc<[u8]>)>,
+    plans: BTreeMap<Digest, Arc<LoadedPlan>>,
+}
+
+impl<'a> Draft<'a> {
+    /// Begins a decision.
+    pub fn new(world: &'a World<'a>, envelope: &'a Envelope, facts: Facts<'a>) -> Self {
+        Self {
+            envelope,
+            facts,
+            ids: Ids::of(envelope.id),
+            reply: Reply::default(),
+            world,
+            states: BTreeMap::new(),
+            writes: Vec::new(),
+            blobs: Vec::new(),
+            plans: BTreeMap::new(),
+        }
+    }
+
+    /// A run that was made and not rolled back.
+    pub fn run(&self, run: RunId) -> Result<&RunState, Rejection> {
+        let state = self.any_run(run)?;
+        match state.gone {
+            Some(rollback) => Err(Rejection::Gone { what: "run", id: run.to_string(), rollback }),
+            None => Ok(state),
+        }
+    }
+
+    /// A run that was made, rolled back or not.
+    pub fn any_run(&self, run: RunId) -> Result<&RunState, Rejection> {
+        let missing = || Rejection::NotFound { what: "run", id: run.to_string() };
+        let state = match self.state(StreamId::Run(run)) {
+            Some(State::Run(state)) => state,
+            Some(State::Home(_) | State::Pipeline(_) | State::Journal(_)) | None => return Err(missing()),
+        };
+        if state.exists() { Ok(state) } else { Err(missing()) }
+    }
+
+    /// A pipeline that was made.
+    pub fn pipeline(&self, pipeline: PipelineId) -> Result<&PipelineState, Rejection> {
+        let missing = || Rejection::NotFound { what: "pipeline", id: pipeline.to_string() };
+        match self.state(StreamId::Pipeline(pipeline)) {
+            Some(State::Pipeline(state)) if state.created_at.is_some() => Ok(state),
+            Some(State::Home(_) | State::Pipeline(_) | State::Run(_) | State::Journal(_)) | None => {
+                Err(missing())
+            }
+        }
+    }
+
+    /// The home's state.
+    pub fn home(&self) -> HomeState {
+        match self.state(StreamId::Home) {
+            Some(State::Home(state)) => state.clone(),
+            Some(State::Pipeline(_) | State::Run(_) | State::Journal(_)) | None => HomeState::default(),
+        }
+    }
+
+    /// The state of a journal.
+    pub fn journal(&self, execution: ExecutionId) -> JournalState {
+        match self.state(StreamId::Journal(execution)) {
+            Some(State::Journal(state)) => state.clone(),
+            Some(State::Home(_) | State::Pipeline(_) | State::Run(_)) | None => JournalState::default(),
+        }
+    }
+
+    fn state(&self, stream: StreamId) -> Option<&State> {
+        self.states.get(&stream).or_else(|| self.world.get(stream))
+    }
+
+    /// An execution that was not rolled back.
+    pub fn execution(&self, run: RunId, x: ExecNo) -> Result<Arc<crate::state::run::Execution>, Rejection> {
+        let state = self.run(run)?;
+        if let Some(execution) = state.executions.get(&x) {
+            return Ok(execution.clone());
+        }
+        for (rollback, removed) in state.removed.iter().rev() {
+            if let Some((_, execution)) = removed.executions.iter().find(|(gone, _)| *gone == x) {
+                let id = execution.id.to_string();
+                return Err(Rejection::Gone { what: "execution", id, rollback: *rollback });
+            }
+        }
+        Err(Rejection::NotFound { what: "execution", id: format!("{x} of run {run}") })
+    }
+
+    /// The plan of a run.
+    pub fn plan(&self, run: RunId) -> Result<Arc<LoadedPlan>, Rejection> {
+        let missing = || Rejection::NotFound { what: "plan", id: format!("of run {run}") };
+        let digest = self.any_run(run)?.plan.ok_or_else(missing)?;
+        self.plans.get(&digest).cloned().or_else(|| self.facts.plans.plan(digest)).ok_or_else(missing)
+    }
+
+    /// Keeps a plan for the rest of the decision.
+    pub fn keep_plan(&mut self, plan: Arc<LoadedPlan>) {
+        self.plans.insert(plan.digest, plan);
+    }
+
+    /// Sends bytes along.
+    pub fn keep_blob(&mut self, bytes: Vec<u8>) -> Digest {
+        let digest = Digest::of(&bytes);
+        if !self.blobs.iter().any(|(known, _)| *known == digest) {
+            self.blobs.push((digest, bytes.into()));
+        }
+        digest
+    }
+
+    /// Only people decide.
+    pub fn require_person(&self) -> Result<(), Rejection> {
+        match self.envelope.actor.kind {
+            ActorKind::Person => Ok(()),
+            ActorKind::Agent | ActorKind::System => Err(Rejection::NotAPerson),
+        }
+    }
+
+    /// Writes down an event of a run.
+    pub fn on_run(&mut self, run: RunId, event: RunEvent) {
+        self.emit(StreamId::Run(run), Event::Run(event));
+    }
+
+    /// Writes down an event of a pipeline.
+    pub fn on_pipeline(&mut self, pipeline: PipelineId, event: PipelineEvent) {
+        self.emit(StreamId::Pipeline(pipeline), Event::Pipeline(event));
+    }
+
+    /// Writes down an event and folds it.
+    pub fn emit(&mut self, stream: StreamId, event: Event) {
+        let world = self.world;
+        let state = self
+            .states
+            .entry(stream)
+            .or_insert_with(|| world.get(stream).cloned().unwrap_or_else(|| State::empty(stream)));
+        let stamp = Stamp { at: self.envelope.at, actor: &self.envelope.actor, command: self.envelope.id };
+        evolve(state, &stamp, &event);
+        match self.writes.iter_mut().find(|write| write.stream == stream) {
+            Some(write) => write.events.push(event),
+            None => self.writes.push(Write {
+                stream,
+                session: session(stream, state),
+                events: vec![event],
+                changes: Vec::new(),
+            }),
+        }
+    }
+
+    /// Ends the decision.
+    pub fn finish(mut self) -> Decision {
+        let stamp = Stamp { at: self.envelope.at, actor: &self.envelope.actor, command: self.envelope.id };
+        for write in &mut self.writes {
+            let empty;
+            let before = match self.world.get(write.stream) {
+                Some(state) => state,
+                None => {
+                    empty = State::empty(write.stream);
+                    &empty
+                }
+            };
+            let after = self.states.get(&write.stream).expect("a written stream has a state");
+            write.changes = project(write.stream, before, after, &stamp, &write.events);
+        }
+        Decision { writes: self.writes, after: self.states, blobs: self.blobs, reply: self.reply }
+    }
+}
+
+/// The session of a stream, known from its state.
+pub fn session(stream: StreamId, state: &State) -> SessionId {
+    match (stream, state) {
+        (StreamId::Run(id), State::Run(run)) => run.session().unwrap_or_else(|| id.into()),
+        (StreamId::Journal(_), State::Journal(journal)) => {
+            journal.owner.map_or(SessionId(stream.uuid()), |(run, _)| run.into())
+        }
+        (_, _) => SessionId(stream.uuid()),
+    }
+}

@@ -1,0 +1,423 @@
+//! Pipeline and checkpoint definitions, field for field as their document has them.
+//!
+//! The names are the outside contract: they are read from requests and files and shown again unchanged.
+//! Ids, times and the definition version are kept beside a definition, not in it, so that its hash speaks
+//! of content alone.
+
+// Every field is described in the published schema; repeating that here would only drift from it.
+#![allow(missing_docs)]
+
+mod faults;
+
+pub use faults::{Fault, Findings, examine};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{AgentId, ArtifactId, CheckpointId, Digest, FieldId};
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PipelineConfig {
+    #[serde(default)]
+    pub auto_advance: bool,
+}
+
+/// One checkpoint: what is done, by whom, and what must come out of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CheckpointDefinition {
+    pub checkpoint_name: String,
+    pub checkpoint_description: String,
+    #[serde(default)]
+    pub dependencies: Dependencies,
+    pub inputs: Inputs,
+    pub execution: ExecutionConfig,
+    pub human_interaction: HumanInteraction,
+    pub output: Output,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<Instructions>,
+}
+
+impl CheckpointDefinition {
+    /// The name of this content: what an execution pins.
+    pub fn digest(&self) -> Digest {
+        Digest::of_json(self)
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dependencies {
+    #[serde(default)]
+    pub required_checkpoint_ids: Vec<CheckpointId>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Inputs {
+    pub include_previous_version: bool,
+    #[serde(default)]
+    pub include_checkpoint_outputs: Vec<OutputReference>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OutputReference {
+    pub checkpoint_id: CheckpointId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub artifact_ids: Option<Vec<ArtifactId>>,
+    #[serde(default)]
+    pub use_summarization: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    Agentic,
+    Script,
+    HumanOnly,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExecutionConfig {
+    pub mode: Mode,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_config: Option<AgentConfig>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script_config: Option<ScriptConfig>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub human_only_config: Option<HumanOnlyConfig>,
+    pub retry_config: RetryConfig,
+    pub timeout_config: TimeoutConfig,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CreationMode {
+    MetaAgent,
+    Predefined,
+    Single,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DiscussionMode {
+    Sequential,
+    Council,
+    Parallel,
+    Debate,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AgentConfig {
+    pub creation_mode: CreationMode,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub meta_agent_instructions: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_agents: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agents: Option<Vec<AgentDefinition>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<SingleAgent>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub discussion_mode: Option<DiscussionMode>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_turns: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub show_conversation: Option<bool>,
+    #[serde(default)]
+    pub tools: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AgentDefinition {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<AgentId>,
+    pub name: String,
+    pub role: String,
+    pub system_prompt: String,
+    pub task_prompt: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SingleAgent {
+    pub name: String,
+    pub system_prompt: String,
+    pub task_prompt: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScriptConfig {
+    pub script_path: String,
+    #[serde(default = "main_function")]
+    pub entry_function: String,
+    pub requires_user_input: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_input_prompt: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<Map<String, Value>>,
+}
+
+fn main_function() -> String {
+    "main".to_owned()
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HumanOnlyConfig {
+    pub instructions: String,
+    #[serde(default)]
+    pub input_fields: Vec<InputField>,
+    pub save_as_artifact: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub artifact_name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub artifact_format: Option<FormFormat>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FormFormat {
+    Json,
+    Md,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FieldType {
+    Text,
+    Number,
+    Boolean,
+    File,
+    MultilineText,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InputField {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field_id: Option<FieldId>,
+    pub name: String,
+    #[serde(rename = "type")]
+    pub kind: FieldType,
+    pub label: String,
+    pub required: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation: Option<String>,
+}
+
+/// What happens when a step has failed for good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnFailure {
+    RollbackCheckpoint,
+    PausePipeline,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RetryConfig {
+    pub max_auto_retries: u32,
+    pub on_failure: OnFailure,
+    #[serde(default = "five_seconds")]
+    pub retry_delay_seconds: u32,
+}
+
+fn five_seconds() -> u32 {
+    5
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TimeoutConfig {
+    pub enabled: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_minutes: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_timeout: Option<OnFailure>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HumanInteraction {
+    pub requires_approval_to_start: bool,
+    pub requires_approval_to_complete: bool,
+    pub max_revision_iterations: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Output {
+    #[serde(default)]
+    pub artifacts: Vec<ArtifactDefinition>,
+    #[serde(default)]
+    pub validation: Validation,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    Json,
+    Md,
+    Mmd,
+    Txt,
+    Py,
+    Html,
+    Csv,
+}
+
+impl Format {
+    /// The format's name, which is also its file extension.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Md => "md",
+            Self::Mmd => "mmd",
+            Self::Txt => "txt",
+            Self::Py => "py",
+            Self::Html => "html",
+            Self::Csv => "csv",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ArtifactDefinition {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub artifact_id: Option<ArtifactId>,
+    pub name: String,
+    pub format: Format,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Value>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ValidationMode {
+    LlmSchema,
+    LlmCustom,
+    Both,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Strictness {
+    Strict,
+    Lenient,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnValidationFailure {
+    Retry,
+    AskHuman,
+    FailCheckpoint,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Validation {
+    pub enabled: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation_mode: Option<ValidationMode>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema_validation_strictness: Option<Strictness>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub custom_validation_prompt: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_validation_failure: Option<OnValidationFailure>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_validation_retries: Option<u32>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Instructions {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system_prompt: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_prompt: Option<String>,
+    #[serde(default)]
+    pub examples: Vec<Example>,
+    pub injection_points: InjectionPoints,
+    #[serde(default)]
+    pub injection_format: InjectionFormat,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Example {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Value>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PreviousVersionPoint {
+    BeforeTaskPrompt,
+    AfterTaskPrompt,
+    BeforeSystemPrompt,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReferencePoint {
+    BeforeTaskPrompt,
+    AfterTaskPrompt,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InjectionPoints {
+    pub previous_version_context: PreviousVersionPoint,
+    pub checkpoint_references: ReferencePoint,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ContentFormat {
+    #[default]
+    Markdown,
+    Xml,
+    Json,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InjectionFormat {
+    #[serde(default = "yes")]
+    pub include_file_paths: bool,
+    #[serde(default = "yes")]
+    pub include_file_contents: bool,
+    #[serde(default)]
+    pub content_format: ContentFormat,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Default for InjectionFormat {
+    fn default() -> Self {
+        Self {
+            include_file_paths: true,
+            include_file_contents: true,
+            content_format: ContentFormat::default(),
+        }
+    }
+}

@@ -1,0 +1,511 @@
+//! Events of a run of any kind.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::Text;
+use super::parts::{
+    Failure, Made, Opening, Origin, PauseReason, Place, Usage, is_none_u32, is_one, is_zero, one,
+};
+use crate::plan::Choice;
+use crate::{
+    ArtifactRecordId, BranchNo, Digest, ExecNo, ExecutionId, GateId, NodeNo, RollbackId, StepId, Timestamp,
+};
+
+/// Events of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum RunEvent {
+    /// The run was made.
+    #[serde(rename = "run_made")]
+    Made {
+        /// Where it comes from.
+        origin: Origin,
+        /// The plan that it executes.
+        plan: Digest,
+        /// How many steps people count.
+        total: u32,
+    },
+    /// The run began.
+    #[serde(rename = "run_began")]
+    Began {},
+    /// A visit to a step was made.
+    #[serde(rename = "exec")]
+    ExecutionMade {
+        /// Its ordinal.
+        x: ExecNo,
+        /// Its id.
+        id: ExecutionId,
+        /// Where.
+        #[serde(flatten)]
+        place: Place,
+        /// Its position among its siblings.
+        #[serde(rename = "i")]
+        position: u32,
+        /// The step's name.
+        #[serde(rename = "n", default, skip_serializing_if = "Option::is_none")]
+        name: Option<Text>,
+        /// The body that it pins; none: the plan's.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        body: Option<Digest>,
+        /// Attempts without a person's doing.
+        #[serde(rename = "ma", default = "one", skip_serializing_if = "is_one")]
+        max_attempts: u32,
+        /// Revisions that a person may ask for.
+        #[serde(rename = "mr", default, skip_serializing_if = "is_none_u32")]
+        max_revisions: u32,
+        /// Whether it begins only when somebody says so.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        held: bool,
+    },
+    /// A step was left out.
+    #[serde(rename = "skipped")]
+    StepSkipped {
+        /// Where.
+        #[serde(flatten)]
+        place: Place,
+    },
+    /// A person is asked whether a step may begin.
+    #[serde(rename = "ask_start")]
+    StartAsked {
+        /// Which execution.
+        x: ExecNo,
+        /// The question.
+        gate: GateId,
+        /// What it is about.
+        digest: Digest,
+    },
+    /// It may.
+    #[serde(rename = "start_ok")]
+    StartApproved {
+        /// Which execution.
+        x: ExecNo,
+        /// The question.
+        gate: GateId,
+    },
+    /// It may not, for now.
+    #[serde(rename = "start_no")]
+    StartRejected {
+        /// Which execution.
+        x: ExecNo,
+        /// The question.
+        gate: GateId,
+        /// Why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        feedback: Option<Text>,
+    },
+    /// An attempt began.
+    #[serde(rename = "attempt")]
+    AttemptBegan {
+        /// Which execution.
+        x: ExecNo,
+        /// The revision.
+        #[serde(rename = "r", default, skip_serializing_if = "is_none_u32")]
+        revision: u32,
+        /// The attempt at that revision, from 1.
+        #[serde(rename = "a", default = "one", skip_serializing_if = "is_one")]
+        attempt: u32,
+        /// What it begins with.
+        #[serde(rename = "o", default, skip_serializing_if = "Opening::is_work")]
+        opening: Opening,
+        /// When its work must be done.
+        #[serde(rename = "by", default, skip_serializing_if = "Option::is_none")]
+        deadline: Option<Timestamp>,
+    },
+    /// Work that was cut off by a crash began again as the same attempt.
+    #[serde(rename = "restarted")]
+    AttemptRestarted {
+        /// Which execution.
+        x: ExecNo,
+    },
+    /// A person filled in a form.
+    #[serde(rename = "submitted")]
+    FormSubmitted {
+        /// Which execution.
+        x: ExecNo,
+        /// The form.
+        gate: GateId,
+        /// What was filled in.
+        fields: Map<String, Value>,
+    },
+    /// A person answered a question inside a step.
+    #[serde(rename = "input")]
+    InputGiven {
+        /// Which execution.
+        x: ExecNo,
+        /// The question.
+        gate: GateId,
+        /// The answer.
+        text: Text,
+        /// When the work that follows must be done.
+        #[serde(rename = "by", default, skip_serializing_if = "Option::is_none")]
+        deadline: Option<Timestamp>,
+    },
+    /// An output was made.
+    #[serde(rename = "artifact")]
+    ArtifactMade {
+        /// By which execution.
+        x: ExecNo,
+        /// The output.
+        #[serde(flatten)]
+        made: Made,
+    },
+    /// The work of an attempt is done, and somebody looks at it next.
+    #[serde(rename = "worked")]
+    WorkDone {
+        /// Which execution.
+        x: ExecNo,
+        /// Whether a judge looks first.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        judge: bool,
+        /// What it said.
+        #[serde(rename = "out", default, skip_serializing_if = "Option::is_none")]
+        output: Option<Value>,
+        /// What it cost.
+        #[serde(default, skip_serializing_if = "Usage::is_zero")]
+        usage: Usage,
+    },
+    /// A judge looked at the outputs.
+    #[serde(rename = "checked")]
+    Checked {
+        /// Which execution.
+        x: ExecNo,
+        /// Whether they are good.
+        passed: bool,
+        /// Why.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        reasons: Vec<Text>,
+        /// What it cost.
+        #[serde(default, skip_serializing_if = "Usage::is_zero")]
+        usage: Usage,
+    },
+    /// A person is asked for guidance after a failed check.
+    #[serde(rename = "ask_help")]
+    GuidanceAsked {
+        /// Which execution.
+        x: ExecNo,
+        /// The question.
+        gate: GateId,
+    },
+    /// A person gave guidance.
+    #[serde(rename = "help")]
+    GuidanceGiven {
+        /// Which execution.
+        x: ExecNo,
+        /// The question.
+        gate: GateId,
+        /// The guidance.
+        text: Text,
+    },
+    /// A person is asked whether the result is good.
+    #[serde(rename = "ask_done")]
+    CompletionAsked {
+        /// Which execution.
+        x: ExecNo,
+        /// The question.
+        gate: GateId,
+        /// What was shown.
+        digest: Digest,
+    },
+    /// It is.
+    #[serde(rename = "done_ok")]
+    CompletionApproved {
+        /// Which execution.
+        x: ExecNo,
+        /// The question.
+        gate: GateId,
+        /// What was shown.
+        digest: Digest,
+        /// Whether the person changed outputs in approving.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        edited: bool,
+    },
+    /// It is not; it is to be changed.
+    #[serde(rename = "revise")]
+    RevisionAsked {
+        /// Which execution.
+        x: ExecNo,
+        /// The question.
+        gate: GateId,
+        /// What is to be changed.
+        feedback: Text,
+    },
+    /// An output stands in the run's permanent folder.
+    #[serde(rename = "promoted")]
+    ArtifactPromoted {
+        /// Of which execution.
+        x: ExecNo,
+        /// Which output.
+        record: ArtifactRecordId,
+    },
+    /// A step is done.
+    #[serde(rename = "done")]
+    ExecutionCompleted {
+        /// Which execution.
+        x: ExecNo,
+        /// What its work said, where nothing came between.
+        #[serde(rename = "out", default, skip_serializing_if = "Option::is_none")]
+        output: Option<Value>,
+        /// What it cost, where nothing came between.
+        #[serde(default, skip_serializing_if = "Usage::is_zero")]
+        usage: Usage,
+    },
+    /// An attempt failed and another one follows.
+    #[serde(rename = "attempt_failed")]
+    AttemptFailed {
+        /// Which execution.
+        x: ExecNo,
+        /// Why.
+        failure: Failure,
+        /// When the next attempt begins.
+        retry_at: Timestamp,
+        /// What it cost.
+        #[serde(default, skip_serializing_if = "Usage::is_zero")]
+        usage: Usage,
+    },
+    /// A step has failed for good.
+    #[serde(rename = "failed")]
+    ExecutionFailed {
+        /// Which execution.
+        x: ExecNo,
+        /// Why.
+        failure: Failure,
+        /// What it cost.
+        #[serde(default, skip_serializing_if = "Usage::is_zero")]
+        usage: Usage,
+    },
+    /// A person wants a failed step tried once more.
+    #[serde(rename = "retried")]
+    RetryGranted {
+        /// Which execution.
+        x: ExecNo,
+        /// Whether a revision is granted and not an attempt.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        revision: bool,
+    },
+    /// A person left a note for a running agent.
+    #[serde(rename = "note")]
+    NoteQueued {
+        /// Which execution.
+        x: ExecNo,
+        /// The note.
+        text: Text,
+    },
+    /// A gate of the plan was reached.
+    #[serde(rename = "ask")]
+    GateAsked {
+        /// The question.
+        gate: GateId,
+        /// Where.
+        #[serde(flatten)]
+        place: Place,
+        /// What can be answered.
+        choice: Arc<Choice>,
+    },
+    /// A gate of the plan was answered.
+    #[serde(rename = "answered")]
+    GateAnswered {
+        /// The question.
+        gate: GateId,
+        /// The label that was picked.
+        option: Text,
+        /// What the person added.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        feedback: Option<Text>,
+    },
+    /// Steps before a gate are visited again.
+    #[serde(rename = "repeated")]
+    Repeated {
+        /// The gate from which.
+        #[serde(flatten)]
+        place: Place,
+        /// The steps on the way back to it, the gate included.
+        steps: Vec<StepId>,
+    },
+    /// Steps are to be left out when they are reached.
+    #[serde(rename = "skip")]
+    SkipsAdded {
+        /// In which branch.
+        #[serde(rename = "b", default, skip_serializing_if = "is_zero")]
+        branch: BranchNo,
+        /// Which.
+        steps: Vec<StepId>,
+    },
+    /// One of several predecessors of a step is done.
+    #[serde(rename = "join")]
+    Joined {
+        /// In which branch.
+        #[serde(rename = "b", default, skip_serializing_if = "is_zero")]
+        branch: BranchNo,
+        /// The step that waits.
+        step: StepId,
+        /// How many have arrived; 0: all had, and the count begins anew.
+        arrived: u32,
+    },
+    /// A group or loop began, or a loop went round.
+    #[serde(rename = "round")]
+    RoundBegan {
+        /// In which branch.
+        #[serde(rename = "b", default, skip_serializing_if = "is_zero")]
+        branch: BranchNo,
+        /// Which group or loop.
+        #[serde(rename = "s")]
+        step: StepId,
+        /// The round, from 1.
+        #[serde(rename = "i")]
+        iteration: u32,
+        /// How many children must be done.
+        #[serde(rename = "c")]
+        children: u32,
+    },
+    /// A group or loop is done.
+    #[serde(rename = "left")]
+    RoundsEnded {
+        /// Where.
+        #[serde(flatten)]
+        place: Place,
+    },
+    /// A branch was made at an older node.
+    #[serde(rename = "forked")]
+    Forked {
+        /// The new branch.
+        branch: BranchNo,
+        /// Where it begins.
+        from: NodeNo,
+    },
+    /// A point was saved without going on.
+    #[serde(rename = "checkpointed")]
+    Checkpointed {
+        /// In which branch.
+        #[serde(rename = "b", default, skip_serializing_if = "is_zero")]
+        branch: BranchNo,
+        /// What was noted.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<Text>,
+    },
+    /// An agent's output was refused.
+    #[serde(rename = "blocked")]
+    AttemptBlocked {
+        /// In which branch.
+        #[serde(rename = "b", default, skip_serializing_if = "is_zero")]
+        branch: BranchNo,
+        /// Why.
+        reason: Text,
+    },
+    /// Values were added to a branch's context.
+    #[serde(rename = "context")]
+    ContextMerged {
+        /// In which branch.
+        #[serde(rename = "b", default, skip_serializing_if = "is_zero")]
+        branch: BranchNo,
+        /// The values.
+        delta: Map<String, Value>,
+    },
+    /// The run will pause when the present step ends.
+    #[serde(rename = "pause_asked")]
+    PauseAsked {},
+    /// It will not, after all.
+    #[serde(rename = "pause_dropped")]
+    PauseDropped {},
+    /// The run stands still.
+    #[serde(rename = "paused")]
+    Paused {
+        /// Why.
+        reason: PauseReason,
+    },
+    /// The run goes on.
+    #[serde(rename = "resumed")]
+    Resumed {},
+    /// All is done.
+    #[serde(rename = "run_done")]
+    Completed {},
+    /// Somebody declared the run failed.
+    #[serde(rename = "run_failed")]
+    Failed {
+        /// Why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<Text>,
+    },
+    /// Somebody ended the run.
+    #[serde(rename = "run_aborted")]
+    Aborted {
+        /// Why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<Text>,
+    },
+    /// Executions behind a position were taken out of the active views.
+    #[serde(rename = "rewound")]
+    Rewound {
+        /// By which rollback.
+        rollback: RollbackId,
+        /// The last position that stays; none: nothing stays.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        keep: Option<u32>,
+        /// The archive's folder.
+        archive: Text,
+    },
+    /// The whole run was taken out of the active views.
+    #[serde(rename = "removed")]
+    Removed {
+        /// By which rollback.
+        rollback: RollbackId,
+        /// The archive's folder.
+        archive: Text,
+    },
+    /// What a rollback had taken out is back.
+    #[serde(rename = "unwound")]
+    Unwound {
+        /// Which rollback was undone.
+        rollback: RollbackId,
+    },
+}
+
+kinds!(RunEvent {
+    Made = "run_made" => Some("run.created"),
+    Began = "run_began" => Some("run.started"),
+    ExecutionMade = "exec" => Some("execution.created"),
+    StepSkipped = "skipped" => Some("execution.skipped"),
+    StartAsked = "ask_start" => Some("execution.waiting"),
+    StartApproved = "start_ok" => Some("execution.approved"),
+    StartRejected = "start_no" => Some("execution.rejected"),
+    AttemptBegan = "attempt" => Some("execution.started"),
+    AttemptRestarted = "restarted" => Some("execution.restarted"),
+    FormSubmitted = "submitted" => Some("execution.submitted"),
+    InputGiven = "input" => Some("execution.submitted"),
+    ArtifactMade = "artifact" => Some("artifact.created"),
+    WorkDone = "worked" => Some("execution.worked"),
+    Checked = "checked" => Some("execution.checked"),
+    GuidanceAsked = "ask_help" => Some("execution.waiting"),
+    GuidanceGiven = "help" => Some("execution.submitted"),
+    CompletionAsked = "ask_done" => Some("execution.waiting"),
+    CompletionApproved = "done_ok" => Some("execution.approved"),
+    RevisionAsked = "revise" => Some("execution.revision_requested"),
+    ArtifactPromoted = "promoted" => Some("artifact.promoted"),
+    ExecutionCompleted = "done" => Some("execution.completed"),
+    AttemptFailed = "attempt_failed" => Some("execution.attempt_failed"),
+    ExecutionFailed = "failed" => Some("execution.failed"),
+    RetryGranted = "retried" => Some("execution.retried"),
+    NoteQueued = "note" => Some("execution.noted"),
+    GateAsked = "ask" => Some("gate.asked"),
+    GateAnswered = "answered" => Some("gate.answered"),
+    Repeated = "repeated" => Some("run.repeated"),
+    SkipsAdded = "skip" => None,
+    Joined = "join" => None,
+    RoundBegan = "round" => None,
+    RoundsEnded = "left" => None,
+    Forked = "forked" => Some("run.forked"),
+    Checkpointed = "checkpointed" => Some("run.checkpointed"),
+    AttemptBlocked = "blocked" => Some("execution.blocked"),
+    ContextMerged = "context" => Some("run.context_merged"),
+    PauseAsked = "pause_asked" => Some("run.pause_requested"),
+    PauseDropped = "pause_dropped" => Some("run.pause_dropped"),
+    Paused = "paused" => Some("run.paused"),
+    Resumed = "resumed" => Some("run.resumed"),
+    Completed = "run_done" => Some("run.completed"),
+    Failed = "run_failed" => Some("run.failed"),
+    Aborted = "run_aborted" => Some("run.aborted"),
+    Rewound = "rewound" => Some("artifact.archived"),
+    Removed = "removed" => Some("artifact.archived"),
+    Unwound = "unwound" => Some("artifact.restored"),
+});

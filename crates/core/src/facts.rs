@@ -1,0 +1,43 @@
+//! What rules are told by the outside, beside the states: verdicts that are deterministic, and plans.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::{Digest, LoadedPlan};
+
+/// What a command is decided with.
+#[derive(Clone, Copy)]
+pub struct Facts<'a> {
+    /// Evaluates what people wrote as conditions.
+    pub evaluator: &'a dyn Evaluator,
+    /// Knows the plans of the runs at hand.
+    pub plans: &'a dyn Plans,
+}
+
+/// Evaluates expressions and schemas: deterministic, without effects. Every verdict ends up in an event, so
+/// that folding never evaluates.
+pub trait Evaluator: Send + Sync {
+    /// Whether a form's value satisfies its field's `validation`.
+    fn field(&self, validation: &str, value: &Value) -> Verdict;
+
+    /// Whether a value satisfies a JSON Schema.
+    fn schema(&self, schema: &Value, value: &Value) -> Verdict;
+}
+
+/// What an evaluation came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Satisfied.
+    Yes,
+    /// Not satisfied, with sentences that say why.
+    No(Vec<String>),
+    /// Could not be evaluated.
+    Broken(String),
+}
+
+/// Knows plans by their names.
+pub trait Plans: Send + Sync {
+    /// The plan with this name.
+    fn plan(&self, digest: Digest) -> Option<Arc<LoadedPlan>>;
+}

@@ -1,0 +1,184 @@
+//! One attempt at a step: how it begins, what its end leads to.
+
+use serde_json::{Value, json};
+
+use super::walk::start_if_free;
+use super::{ask_to_start, body_of, policy_of, settle, step_done};
+use crate::commands::roll_back;
+use crate::decision::Draft;
+use crate::definition::OnFailure;
+use crate::event::{Failure, Opening, PauseReason, RunEvent, Usage};
+use crate::plan::{Body, Policy, Work};
+use crate::state::run::{Execution, RunStatus};
+use crate::{Digest, ExecNo, GateId, Rejection, RunId};
+
+/// A fresh execution: asks a person, begins, or stays pending.
+pub fn start_or_hold(draft: &mut Draft<'_>, run: RunId, x: ExecNo, first: bool) -> Result<(), Rejection> {
+    if policy_of(draft, run, x)?.approve_start {
+        return ask_to_start(draft, run, x);
+    }
+    let automatic = first || advances_by_itself(draft, run)?;
+    start_if_free(draft, run, x, automatic)
+}
+
+fn advances_by_itself(draft: &Draft<'_>, run: RunId) -> Result<bool, Rejection> {
+    match draft.run(run)?.pipeline() {
+        Some(pipeline) => Ok(draft.pipeline(pipeline)?.config.auto_advance),
+        None => Ok(true),
+    }
+}
+
+/// Begins an attempt.
+pub fn begin_attempt(
+    draft: &mut Draft<'_>,
+    run: RunId,
+    x: ExecNo,
+    revision: u32,
+    attempt: u32,
+    policy: &Policy,
+) {
+    let (opening, deadline) = match policy.work {
+        Work::Form => (Opening::Form(GateId(draft.ids.mint())), None),
+        Work::Script { asks: true } => (Opening::Input(GateId(draft.ids.mint())), None),
+        Work::Script { asks: false } | Work::Agents | Work::Task => {
+            (Opening::Work, policy.timeout.map(|(seconds, _)| draft.envelope.at.plus_seconds(seconds)))
+        }
+    };
+    draft.on_run(run, RunEvent::AttemptBegan { x, revision, attempt, opening, deadline });
+}
+
+/// The work of an attempt is done and its outputs are written down: checks, asks, or completes.
+pub fn finish_work(
+    draft: &mut Draft<'_>,
+    run: RunId,
+    x: ExecNo,
+    output: Option<Value>,
+    usage: Usage,
+) -> Result<(), Rejection> {
+    let body = body_of(draft, run, x)?;
+    let missing = missing_artifacts(&body, &*draft.execution(run, x)?);
+    if !missing.is_empty() {
+        let message = format!("declared artifacts were not made: {}", missing.join(", "));
+        return fail_attempt(draft, run, x, Failure::new("missing_artifacts", &message), usage);
+    }
+    let policy = body.policy();
+    if policy.judge.is_some() {
+        draft.on_run(run, RunEvent::WorkDone { x, judge: true, output, usage });
+        return Ok(());
+    }
+    if policy.approve_complete {
+        if output.is_some() || !usage.is_zero() {
+            draft.on_run(run, RunEvent::WorkDone { x, judge: false, output, usage });
+        }
+        return ask_to_complete(draft, run, x);
+    }
+    complete(draft, run, x, output, usage)
+}
+
+fn missing_artifacts(body: &Body, execution: &Execution) -> Vec<String> {
+    let Body::Checkpoint(definition) = body else { return Vec::new() };
+    let made = |name: &str| execution.artifacts.iter().any(|output| &*output.made.name == name);
+    definition.output.artifacts.iter().filter(|a| !made(&a.name)).map(|a| a.name.clone()).collect()
+}
+
+/// Asks a person whether the result is good.
+pub fn ask_to_complete(draft: &mut Draft<'_>, run: RunId, x: ExecNo) -> Result<(), Rejection> {
+    let digest = shown_digest(&*draft.execution(run, x)?);
+    let gate = GateId(draft.ids.mint());
+    draft.on_run(run, RunEvent::CompletionAsked { x, gate, digest });
+    Ok(())
+}
+
+/// The name of what a person is shown: outputs, definition, check results, and which visit it is. A decision
+/// belongs to exactly this.
+pub fn shown_digest(execution: &Execution) -> Digest {
+    let artifacts: Vec<Value> = execution
+        .artifacts
+        .iter()
+        .map(|output| json!([output.made.name, output.made.format, output.made.digest]))
+        .collect();
+    Digest::of_json(&json!({
+        "execution": execution.id,
+        "revision": execution.revision,
+        "attempt": execution.attempt,
+        "definition": execution.body,
+        "artifacts": artifacts,
+        "verdict": execution.verdict,
+    }))
+}
+
+/// Completes an execution and goes on behind it.
+pub fn complete(
+    draft: &mut Draft<'_>,
+    run: RunId,
+    x: ExecNo,
+    output: Option<Value>,
+    usage: Usage,
+) -> Result<(), Rejection> {
+    let execution = draft.execution(run, x)?;
+    let place = execution.place.clone();
+    let records: Vec<_> = execution.artifacts.iter().map(|output| output.made.record).collect();
+    for record in records {
+        draft.on_run(run, RunEvent::ArtifactPromoted { x, record });
+    }
+    draft.on_run(run, RunEvent::ExecutionCompleted { x, output, usage });
+    step_done(draft, run, &place)
+}
+
+/// An attempt failed: another one follows, or the step has failed for good.
+pub fn fail_attempt(
+    draft: &mut Draft<'_>,
+    run: RunId,
+    x: ExecNo,
+    failure: Failure,
+    usage: Usage,
+) -> Result<(), Rejection> {
+    let policy = policy_of(draft, run, x)?;
+    let execution = draft.execution(run, x)?;
+    let used = execution.attempt.saturating_sub(execution.check_retries);
+    if used < execution.max_attempts {
+        let delay = u64::from(policy.retry_delay_seconds) * 1_000_000;
+        let retry_at = draft.envelope.at.plus_micros(delay + draft.ids.jitter(delay / 5));
+        draft.on_run(run, RunEvent::AttemptFailed { x, failure, retry_at, usage });
+        return Ok(());
+    }
+    fail_for_good(draft, run, x, failure, usage, policy.on_failure)
+}
+
+/// A step has failed for good: the run pauses, or goes back to before the step.
+pub fn fail_for_good(
+    draft: &mut Draft<'_>,
+    run: RunId,
+    x: ExecNo,
+    failure: Failure,
+    usage: Usage,
+    then: OnFailure,
+) -> Result<(), Rejection> {
+    draft.on_run(run, RunEvent::ExecutionFailed { x, failure, usage });
+    match then {
+        OnFailure::RollbackCheckpoint if draft.run(run)?.pipeline().is_some() => {
+            roll_back::after_failure(draft, run, x)
+        }
+        OnFailure::RollbackCheckpoint | OnFailure::PausePipeline => pause_after_failure(draft, run),
+    }
+}
+
+fn pause_after_failure(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
+    let state = draft.run(run)?;
+    if state.status != RunStatus::InProgress {
+        return Ok(());
+    }
+    let others_work = state
+        .branches
+        .values()
+        .flat_map(|b| b.active.iter())
+        .any(|x| state.execution(*x).is_some_and(|e| e.state.in_flight() || e.state.gate().is_some()));
+    if !others_work {
+        draft.on_run(run, RunEvent::Paused { reason: PauseReason::StepFailed });
+        return Ok(());
+    }
+    if !state.pause_requested {
+        draft.on_run(run, RunEvent::PauseAsked {});
+    }
+    settle(draft, run)
+}

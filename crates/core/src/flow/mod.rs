@@ -1,0 +1,76 @@
+//! The way of a run through its plan: which steps begin, what becomes of an attempt, when the run ends.
+//!
+//! These are the parts that several commands share. They work on a draft and never look back at how the
+//! run came to where it is.
+
+mod attempt;
+mod walk;
+
+pub use attempt::{
+    ask_to_complete, begin_attempt, complete, fail_attempt, fail_for_good, finish_work, shown_digest,
+    start_or_hold,
+};
+pub use walk::{ask_to_start, close_run, make_execution, repeat, settle, start_plan, step_done};
+
+use std::sync::Arc;
+
+use crate::decision::Draft;
+use crate::plan::{Body, Policy};
+use crate::state::run::Execution;
+use crate::{ExecNo, Rejection, RunId, StepId};
+
+/// The body that an execution pins.
+pub fn body_of(draft: &Draft<'_>, run: RunId, x: ExecNo) -> Result<Arc<Body>, Rejection> {
+    let execution = draft.execution(run, x)?;
+    let missing = || Rejection::NotFound { what: "definition", id: execution.place.step.to_string() };
+    match (execution.body, draft.run(run)?.pipeline()) {
+        (Some(digest), Some(pipeline)) => {
+            let definition = draft.pipeline(pipeline)?.bodies.get(&digest).cloned();
+            Ok(Arc::new(Body::Checkpoint(definition.ok_or_else(missing)?)))
+        }
+        (None, _) | (Some(_), None) => {
+            draft.plan(run)?.bodies.get(&execution.place.step).cloned().ok_or_else(missing)
+        }
+    }
+}
+
+/// The policy of the body that an execution pins.
+pub fn policy_of(draft: &Draft<'_>, run: RunId, x: ExecNo) -> Result<Policy, Rejection> {
+    Ok(body_of(draft, run, x)?.policy())
+}
+
+/// The names of the steps that must be completed before this one and are not.
+pub fn missing_dependencies(draft: &Draft<'_>, run: RunId, x: ExecNo) -> Result<Vec<String>, Rejection> {
+    let Body::Checkpoint(definition) = &*body_of(draft, run, x)? else { return Ok(Vec::new()) };
+    let state = draft.run(run)?;
+    let done = |step: &StepId| {
+        let completed = |e: &Execution| e.state == crate::state::run::ExecutionState::Completed;
+        state.executions.values().any(|e| e.place.step == *step && completed(e))
+    };
+    let required = &definition.dependencies.required_checkpoint_ids;
+    let missing = required.iter().filter(|id| !done(&StepId::from(**id)));
+    let pipeline = state.pipeline().and_then(|id| draft.pipeline(id).ok());
+    let name = |id: &crate::CheckpointId| {
+        let known = pipeline.and_then(|p| p.definition(*id));
+        known.map_or_else(|| id.to_string(), |definition| definition.checkpoint_name.clone())
+    };
+    Ok(missing.map(name).collect())
+}
+
+/// The name of the step that an execution visits.
+pub fn step_name(draft: &Draft<'_>, run: RunId, x: ExecNo) -> Result<String, Rejection> {
+    let execution = draft.execution(run, x)?;
+    Ok(execution.name.as_deref().map_or_else(|| execution.place.step.to_string(), str::to_owned))
+}
+
+/// Refuses what would change a run of an earlier definition version: it can only be read.
+pub fn require_present_definition(draft: &Draft<'_>, run: RunId) -> Result<(), Rejection> {
+    let state = draft.run(run)?;
+    if let (Some(pipeline), Some((_, version))) = (state.pipeline(), state.number()) {
+        let pipeline = draft.pipeline(pipeline)?;
+        if pipeline.definition_version != version {
+            return Err(Rejection::EarlierDefinition { run, version });
+        }
+    }
+    Ok(())
+}

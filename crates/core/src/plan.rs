@@ -1,0 +1,497 @@
+//! What a run executes: a DAG of steps, gates, parallel groups and loops, and the bodies of its steps.
+//!
+//! A plan is immutable and named by the SHA-256 of its canonical JSON. Every way to write a workflow ends
+//! here; the rules know nothing else.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::definition::{CheckpointDefinition, Mode, OnFailure, OnValidationFailure, Validation};
+use crate::{Digest, StepId};
+
+/// A skeleton and the bodies that are pinned with it.
+///
+/// A pipeline's plan has no bodies: an execution pins its checkpoint's definition when it is created.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The top level.
+    pub steps: Vec<PlanStep>,
+    /// Bodies by step.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub bodies: BTreeMap<StepId, Arc<Body>>,
+}
+
+/// One node of a plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlanStep {
+    /// Its name, unique in the whole plan.
+    pub id: StepId,
+    /// What people read.
+    pub name: Arc<str>,
+    /// The siblings that must be done before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<StepId>,
+    /// What it is.
+    #[serde(default, skip_serializing_if = "PlanKind::is_step")]
+    pub kind: PlanKind,
+}
+
+/// What a node of a plan is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanKind {
+    /// A unit of work.
+    #[default]
+    Step,
+    /// A choice that a person makes.
+    Gate(Choice),
+    /// Nodes that begin together; done when all are.
+    Group(Vec<PlanStep>),
+    /// Nodes that are repeated.
+    Loop {
+        /// What is repeated.
+        body: Vec<PlanStep>,
+        /// How often.
+        times: u32,
+    },
+}
+
+impl PlanKind {
+    fn is_step(&self) -> bool {
+        matches!(self, Self::Step)
+    }
+}
+
+/// A question with options.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choice {
+    /// What is asked.
+    pub prompt: Arc<str>,
+    /// What can be answered.
+    pub options: Vec<ChoiceOption>,
+}
+
+/// One answer and what it makes happen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChoiceOption {
+    /// What people pick.
+    pub label: Arc<str>,
+    /// What follows.
+    pub action: ChoiceAction,
+}
+
+/// What follows from an answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChoiceAction {
+    /// Goes on behind the gate.
+    Continue,
+    /// Visits an earlier sibling again and comes back to the gate.
+    Repeat(StepId),
+    /// Goes on, leaving out these steps when they are reached.
+    Skip(Vec<StepId>),
+    /// Ends the run.
+    Abort,
+}
+
+/// What a step does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Body {
+    /// A checkpoint of a pipeline.
+    Checkpoint(Arc<CheckpointDefinition>),
+    /// Work for a named executor.
+    Task(Task),
+}
+
+/// Work that an executor of the runner does: a command, an agent, a built-in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Task {
+    /// Who does it.
+    pub executor: Arc<str>,
+    /// With what.
+    #[serde(default)]
+    pub args: Value,
+    /// How often it is tried again by itself.
+    #[serde(default)]
+    pub retries: u32,
+    /// Seconds between tries.
+    #[serde(default)]
+    pub retry_delay_seconds: u32,
+    /// Whether a person must agree before it begins.
+    #[serde(default)]
+    pub approve_start: bool,
+    /// Whether a person must agree to its result.
+    #[serde(default)]
+    pub approve_complete: bool,
+    /// How often a person may ask for changes.
+    #[serde(default)]
+    pub max_revisions: u32,
+    /// The limit on one attempt's work, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_seconds: Option<u32>,
+}
+
+/// What the rules need to know of a body, whatever its kind.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    /// How its work is done.
+    pub work: Work,
+    /// Whether a person must agree before it begins.
+    pub approve_start: bool,
+    /// Whether a person must agree to its result.
+    pub approve_complete: bool,
+    /// Attempts without a person's doing.
+    pub max_attempts: u32,
+    /// Revisions that a person may ask for.
+    pub max_revisions: u32,
+    /// Seconds before the next attempt.
+    pub retry_delay_seconds: u32,
+    /// What happens after the last failed attempt.
+    pub on_failure: OnFailure,
+    /// The limit on one attempt's work in seconds, and what happens then.
+    pub timeout: Option<(u64, OnFailure)>,
+    /// Whether a model judges the result, and what a bad verdict leads to.
+    pub judge: Option<(OnValidationFailure, u32)>,
+}
+
+/// How a step's work is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// A person fills in a form.
+    Form,
+    /// A script runs, after a person's input where it needs one.
+    Script {
+        /// Whether it needs one.
+        asks: bool,
+    },
+    /// Agents work.
+    Agents,
+    /// An executor runs.
+    Task,
+}
+
+impl Body {
+    /// What the rules need to know of it.
+    pub fn policy(&self) -> Policy {
+        match self {
+            Self::Checkpoint(definition) => checkpoint_policy(definition),
+            Self::Task(task) => Policy {
+                work: Work::Task,
+                approve_start: task.approve_start,
+                approve_complete: task.approve_complete,
+                max_attempts: task.retries + 1,
+                max_revisions: task.max_revisions,
+                retry_delay_seconds: task.retry_delay_seconds,
+                on_failure: OnFailure::PausePipeline,
+                timeout: task.timeout_seconds.map(|s| (u64::from(s), OnFailure::PausePipeline)),
+                judge: None,
+            },
+        }
+    }
+}
+
+fn checkpoint_policy(definition: &CheckpointDefinition) -> Policy {
+    let execution = &definition.execution;
+    let work = match execution.mode {
+        Mode::HumanOnly => Work::Form,
+        Mode::Script => {
+            Work::Script { asks: execution.script_config.as_ref().is_some_and(|s| s.requires_user_input) }
+        }
+        Mode::Agentic => Work::Agents,
+    };
+    let timeout = &execution.timeout_config;
+    // Waiting for a person has its own deadline: a form's timeout is kept and never fires.
+    let timed = timeout.enabled && work != Work::Form;
+    Policy {
+        work,
+        approve_start: definition.human_interaction.requires_approval_to_start,
+        approve_complete: definition.human_interaction.requires_approval_to_complete,
+        max_attempts: execution.retry_config.max_auto_retries + 1,
+        max_revisions: definition.human_interaction.max_revision_iterations,
+        retry_delay_seconds: execution.retry_config.retry_delay_seconds,
+        on_failure: execution.retry_config.on_failure,
+        timeout: timeout
+            .timeout_minutes
+            .zip(timeout.on_timeout)
+            .filter(|_| timed)
+            .map(|(m, then)| (u64::from(m) * 60, then)),
+        judge: judge(&definition.output.validation),
+    }
+}
+
+fn judge(validation: &Validation) -> Option<(OnValidationFailure, u32)> {
+    validation
+        .enabled
+        .then(|| validation.on_validation_failure.zip(validation.max_validation_retries))
+        .flatten()
+}
+
+/// A plan with its edges turned round, ready for the rules.
+#[derive(Debug)]
+pub struct LoadedPlan {
+    /// The plan's name.
+    pub digest: Digest,
+    /// Bodies by step.
+    pub bodies: BTreeMap<StepId, Arc<Body>>,
+    /// All nodes at all levels, outer before inner, in the order of the plan.
+    pub nodes: Vec<LoadedNode>,
+    by_id: BTreeMap<StepId, usize>,
+    roots: Vec<usize>,
+}
+
+/// One node with its neighbours, as indexes into [`LoadedPlan::nodes`].
+#[derive(Debug)]
+pub struct LoadedNode {
+    /// Its name.
+    pub id: StepId,
+    /// What people read.
+    pub name: Arc<str>,
+    /// What it is.
+    pub kind: NodeShape,
+    /// How many siblings must be done before.
+    pub needs: u32,
+    /// The siblings behind it.
+    pub next: Vec<usize>,
+    /// The group or loop around it.
+    pub parent: Option<usize>,
+    /// Its place among its siblings.
+    pub position: u32,
+}
+
+/// What a loaded node is.
+#[derive(Debug)]
+pub enum NodeShape {
+    /// A unit of work.
+    Step,
+    /// A choice.
+    Gate(Arc<Choice>),
+    /// Children that are visited `times` times; a group once.
+    Container {
+        /// The children that need no sibling.
+        roots: Vec<usize>,
+        /// How many children.
+        children: u32,
+        /// How often.
+        times: u32,
+    },
+}
+
+/// Why a plan cannot run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlanFault {
+    /// Two nodes share a name.
+    #[error("two steps are called `{0}`")]
+    Twice(StepId),
+    /// An edge begins at nothing.
+    #[error("step `{0}` comes after `{1}`, which is not beside it")]
+    Unknown(StepId, StepId),
+    /// Steps wait for each other.
+    #[error("steps wait for each other: {0:?}")]
+    Cycle(Vec<StepId>),
+    /// A step has no body.
+    #[error("step `{0}` has no body")]
+    NoBody(StepId),
+    /// There is nothing to do.
+    #[error("the plan, or a group or loop in it, has no steps")]
+    Empty,
+}
+
+impl Plan {
+    /// The plan's name.
+    pub fn digest(&self) -> Digest {
+        Digest::of_json(self)
+    }
+
+    /// A linear plan: each step after the one before it.
+    pub fn linear(steps: impl IntoIterator<Item = (StepId, Arc<str>)>) -> Self {
+        let mut before = None;
+        let steps = steps
+            .into_iter()
+            .map(|(id, name)| {
+                let after = before.replace(id.clone()).into_iter().collect();
+                PlanStep { id, name, after, kind: PlanKind::Step }
+            })
+            .collect();
+        Self { steps, bodies: BTreeMap::new() }
+    }
+
+    /// Checks the plan and turns its edges round. Linear in nodes and edges.
+    pub fn load(&self) -> Result<LoadedPlan, PlanFault> {
+        let mut loaded = LoadedPlan {
+            digest: self.digest(),
+            bodies: self.bodies.clone(),
+            nodes: Vec::with_capacity(self.steps.len()),
+            by_id: BTreeMap::new(),
+            roots: Vec::new(),
+        };
+        loaded.roots = loaded.level(&self.steps, None)?;
+        for node in &loaded.nodes {
+            if matches!(node.kind, NodeShape::Step)
+                && !self.bodies.is_empty()
+                && !self.bodies.contains_key(&node.id)
+            {
+                return Err(PlanFault::NoBody(node.id.clone()));
+            }
+        }
+        Ok(loaded)
+    }
+}
+
+impl LoadedPlan {
+    /// A node by its name.
+    pub fn find(&self, id: &StepId) -> Option<usize> {
+        self.by_id.get(id).copied()
+    }
+
+    /// The nodes that a run begins with.
+    pub fn roots(&self) -> &[usize] {
+        &self.roots
+    }
+
+    /// How many units of work stand at the top level: what people count as a pipeline's checkpoints.
+    pub fn total(&self) -> u32 {
+        self.nodes.iter().filter(|node| node.parent.is_none()).count() as u32
+    }
+
+    /// The siblings on the way from one node to another, both included.
+    pub fn between(&self, from: usize, to: usize) -> Vec<StepId> {
+        let mut forward = vec![false; self.nodes.len()];
+        let mut todo = vec![from];
+        while let Some(node) = todo.pop() {
+            if !std::mem::replace(&mut forward[node], true) && node != to {
+                todo.extend(&self.nodes[node].next);
+            }
+        }
+        let mut on_way = vec![false; self.nodes.len()];
+        on_way[to] = true;
+        // Siblings behind a node may stand anywhere in the list, so this goes on until nothing changes.
+        loop {
+            let more: Vec<usize> = (0..self.nodes.len())
+                .filter(|&n| forward[n] && !on_way[n] && self.nodes[n].next.iter().any(|&next| on_way[next]))
+                .collect();
+            if more.is_empty() {
+                break;
+            }
+            more.into_iter().for_each(|n| on_way[n] = true);
+        }
+        (0..self.nodes.len()).filter(|&n| on_way[n]).map(|n| self.nodes[n].id.clone()).collect()
+    }
+
+    fn level(&mut self, steps: &[PlanStep], parent: Option<usize>) -> Result<Vec<usize>, PlanFault> {
+        if steps.is_empty() {
+            return Err(PlanFault::Empty);
+        }
+        let mut here = Vec::with_capacity(steps.len());
+        for (position, step) in steps.iter().enumerate() {
+            let index = self.nodes.len();
+            if self.by_id.insert(step.id.clone(), index).is_some() {
+                return Err(PlanFault::Twice(step.id.clone()));
+            }
+            self.nodes.push(LoadedNode {
+                id: step.id.clone(),
+                name: step.name.clone(),
+                kind: NodeShape::Step,
+                needs: step.after.len() as u32,
+                next: Vec::new(),
+                parent,
+                position: position as u32,
+            });
+            here.push(index);
+            let shape = match &step.kind {
+                PlanKind::Step => NodeShape::Step,
+                PlanKind::Gate(choice) => NodeShape::Gate(Arc::new(choice.clone())),
+                PlanKind::Group(members) => self.container(members, index, 1)?,
+                PlanKind::Loop { body, times } => self.container(body, index, *times)?,
+            };
+            self.nodes[index].kind = shape;
+        }
+        for (step, &index) in steps.iter().zip(&here) {
+            for before in &step.after {
+                let unknown = || PlanFault::Unknown(step.id.clone(), before.clone());
+                let from =
+                    self.find(before).filter(|&i| self.nodes[i].parent == parent).ok_or_else(unknown)?;
+                self.nodes[from].next.push(index);
+            }
+        }
+        self.acyclic(&here)?;
+        Ok(here.into_iter().filter(|&index| self.nodes[index].needs == 0).collect())
+    }
+
+    fn container(&mut self, children: &[PlanStep], index: usize, times: u32) -> Result<NodeShape, PlanFault> {
+        let roots = self.level(children, Some(index))?;
+        Ok(NodeShape::Container { roots, children: children.len() as u32, times: times.max(1) })
+    }
+
+    fn acyclic(&self, level: &[usize]) -> Result<(), PlanFault> {
+        let mut needs: BTreeMap<usize, u32> = level.iter().map(|&i| (i, self.nodes[i].needs)).collect();
+        let mut free: Vec<usize> = level.iter().copied().filter(|&i| self.nodes[i].needs == 0).collect();
+        while let Some(index) = free.pop() {
+            needs.remove(&index);
+            for next in &self.nodes[index].next {
+                if let Some(left) = needs.get_mut(next) {
+                    *left -= 1;
+                    if *left == 0 {
+                        free.push(*next);
+                    }
+                }
+            }
+        }
+        if needs.is_empty() {
+            return Ok(());
+        }
+        Err(PlanFault::Cycle(needs.keys().map(|&i| self.nodes[i].id.clone()).collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(id: &str, after: &[&str]) -> PlanStep {
+        PlanStep {
+            id: StepId::new(id),
+            name: id.into(),
+            after: after.iter().map(|a| StepId::new(a)).collect(),
+            kind: PlanKind::Step,
+        }
+    }
+
+    fn plan(steps: Vec<PlanStep>) -> Plan {
+        Plan { steps, bodies: BTreeMap::new() }
+    }
+
+    #[test]
+    fn a_plan_that_cannot_run_says_why() {
+        let fault = |steps| plan(steps).load().expect_err("a fault");
+        assert_eq!(fault(vec![]), PlanFault::Empty);
+        assert_eq!(fault(vec![step("a", &[]), step("a", &[])]), PlanFault::Twice(StepId::new("a")));
+        assert_eq!(fault(vec![step("a", &["z"])]), PlanFault::Unknown(StepId::new("a"), StepId::new("z")));
+        assert_eq!(
+            fault(vec![step("a", &[]), step("b", &["c"]), step("c", &["b"])]),
+            PlanFault::Cycle(vec![StepId::new("b"), StepId::new("c")])
+        );
+    }
+
+    #[test]
+    fn an_edge_into_a_loop_is_refused() {
+        let inner =
+            PlanStep { kind: PlanKind::Loop { body: vec![step("b", &["a"])], times: 3 }, ..step("l", &[]) };
+        let fault = plan(vec![step("a", &[]), inner]).load().expect_err("a fault");
+        assert_eq!(fault, PlanFault::Unknown(StepId::new("b"), StepId::new("a")));
+    }
+
+    #[test]
+    fn the_name_of_a_plan_is_its_content() {
+        let one = Plan::linear([(StepId::new("a"), "A".into()), (StepId::new("b"), "B".into())]);
+        let two = plan(vec![
+            PlanStep { name: "A".into(), ..step("a", &[]) },
+            PlanStep { name: "B".into(), ..step("b", &["a"]) },
+        ]);
+        assert_eq!(one.digest(), two.digest());
+        assert_eq!(one.load().expect("a plan").total(), 2);
+    }
+}

@@ -1,0 +1,149 @@
+//! Rows that a rollback hides, and those that say where everything went.
+
+use super::run::{artifact_path, execution_row, output_path};
+use crate::paths::run_folder;
+use crate::rows::{Cell, Cells, Op, RowChange, Table};
+use crate::state::run::{Execution, RunState};
+use crate::{ExecNo, RollbackId};
+
+/// Executions behind a position were taken out.
+pub(super) fn rewound(
+    before: &RunState,
+    after: &RunState,
+    rollback: RollbackId,
+    changes: &mut Vec<RowChange>,
+) {
+    let Some(removed) = after.removed.get(&rollback) else { return };
+    let mark = Cell::from(rollback.0);
+    let mut items = Items { rollback, n: before.rows.archived };
+    for (x, execution) in &removed.executions {
+        hide(*x, execution, &mark, changes);
+        let number = before.number().map_or(0, |(number, _)| number);
+        let folder = format!("{}archived_data/v{number}_checkpoint_{}/", removed.archive, execution.position);
+        items.execution(before, execution, &folder, changes);
+    }
+    for (_, gate) in &removed.gates {
+        let cells = vec![("open", false.into()), ("rollback", mark.clone())];
+        changes.push(RowChange { table: Table::Gate, op: Op::Patch(gate.n, cells) });
+    }
+}
+
+/// The whole run was taken out.
+pub(super) fn removed(
+    before: &RunState,
+    after: &RunState,
+    rollback: RollbackId,
+    changes: &mut Vec<RowChange>,
+) {
+    let Some(removed) = after.removed.get(&rollback) else { return };
+    let mark = Cell::from(rollback.0);
+    let mut items = Items { rollback, n: before.rows.archived };
+    let number = before.number().map_or(0, |(number, _)| number);
+    let folder = format!("{}archived_data/v{number}/", removed.archive);
+    let size: u64 =
+        before.executions.values().flat_map(|e| &e.artifacts).map(|output| output.made.size).sum();
+    items.put("run", None, &format!("{}/", run_folder(number)), &folder, size, changes);
+    for (x, execution) in &before.executions {
+        hide(*x, execution, &mark, changes);
+        let own = output_path(before, execution).unwrap_or_default();
+        let inside = own.strip_prefix(&format!("{}/", run_folder(number))).unwrap_or(&own);
+        let inside = inside.strip_suffix("outputs/").unwrap_or(inside);
+        items.execution(before, execution, &format!("{folder}{inside}"), changes);
+    }
+    for gate in before.gates.values() {
+        let cells = vec![("open", false.into()), ("rollback", mark.clone())];
+        changes.push(RowChange { table: Table::Gate, op: Op::Patch(gate.n, cells) });
+    }
+}
+
+/// What a rollback had taken out is back, and what stood in its place is gone.
+pub(super) fn unwound(
+    before: &RunState,
+    after: &RunState,
+    rollback: RollbackId,
+    changes: &mut Vec<RowChange>,
+) {
+    let Some(removed) = before.removed.get(&rollback) else { return };
+    let whole = before.gone == Some(rollback);
+    for (x, execution) in before.executions.iter().filter(|(x, _)| x.0 > removed.visits) {
+        hide(*x, execution, &Cell::from(rollback.0), changes);
+    }
+    let back: Vec<ExecNo> = if whole {
+        after.executions.keys().copied().collect()
+    } else {
+        removed.executions.iter().map(|(x, _)| *x).collect()
+    };
+    for x in back {
+        let Some(execution) = after.execution(x) else { continue };
+        hide(x, execution, &Cell::Null, changes);
+        let old = before
+            .execution(x)
+            .or_else(|| removed.executions.iter().find(|(other, _)| *other == x).map(|(_, e)| e.as_ref()));
+        changes.extend(old.and_then(|old| execution_row(after, x, Some(old), execution)));
+    }
+    let gates: Vec<u32> = if whole {
+        before.gates.values().map(|gate| gate.n).collect()
+    } else {
+        removed.gates.iter().map(|(_, gate)| gate.n).collect()
+    };
+    for n in gates {
+        let cells = vec![("open", true.into()), ("rollback", Cell::Null)];
+        changes.push(RowChange { table: Table::Gate, op: Op::Patch(n, cells) });
+    }
+}
+
+/// Marks an execution and its outputs as taken out, or as back.
+fn hide(x: ExecNo, execution: &Execution, mark: &Cell, changes: &mut Vec<RowChange>) {
+    let cells = |mark: &Cell| -> Cells { vec![("rollback", mark.clone())] };
+    changes.push(RowChange { table: Table::Execution, op: Op::Patch(x.0, cells(mark)) });
+    for output in &execution.artifacts {
+        changes.push(RowChange { table: Table::Artifact, op: Op::Patch(output.n, cells(mark)) });
+    }
+}
+
+/// Writes what went where.
+struct Items {
+    rollback: RollbackId,
+    n: u32,
+}
+
+impl Items {
+    fn execution(
+        &mut self,
+        run: &RunState,
+        execution: &Execution,
+        folder: &str,
+        changes: &mut Vec<RowChange>,
+    ) {
+        let own = output_path(run, execution).unwrap_or_default();
+        let own = own.strip_suffix("outputs/").unwrap_or(&own);
+        self.put("execution", Some(execution.id.0), own, folder, 0, changes);
+        for output in &execution.artifacts {
+            let path = artifact_path(run, execution, &output.made).unwrap_or_default();
+            let name = path.rsplit('/').next().unwrap_or_default();
+            let archived = format!("{folder}outputs/{name}");
+            self.put("artifact", Some(output.made.record.0), &path, &archived, output.made.size, changes);
+        }
+    }
+
+    fn put(
+        &mut self,
+        kind: &str,
+        item: Option<uuid::Uuid>,
+        original: &str,
+        archived: &str,
+        size: u64,
+        changes: &mut Vec<RowChange>,
+    ) {
+        let cells = vec![
+            ("rollback", self.rollback.0.into()),
+            ("item_type", kind.into()),
+            ("item", item.into()),
+            ("original_path", original.into()),
+            ("archived_path", archived.into()),
+            ("size", size.into()),
+        ];
+        changes.push(RowChange { table: Table::ArchivedItem, op: Op::Put(self.n, cells) });
+        self.n += 1;
+    }
+}

@@ -1,0 +1,515 @@
+//! The state of a run: where it stands in its plan, what it waits for, what it owes.
+//!
+//! Maps that grow with a run are persistent ones: a copy of the state costs the same at step 10 and at
+//! step 100,000.
+
+mod apply;
+mod rewind;
+
+use std::sync::Arc;
+
+use imbl::{OrdMap, OrdSet};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::event::{Failure, Made, Origin, PauseReason, Place, Text, Usage};
+use crate::plan::Choice;
+use crate::{
+    BranchNo, Digest, ExecNo, ExecutionId, GateId, NodeNo, PipelineId, RollbackId, SessionId, StepId,
+    Timestamp,
+};
+
+/// The state of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunState {
+    /// Where it comes from; none before it is made.
+    pub origin: Option<Origin>,
+    /// The plan that it executes.
+    pub plan: Option<Digest>,
+    /// How many steps people count.
+    pub total: u32,
+    /// Whether it moves.
+    pub status: RunStatus,
+    /// Whether it is to stand still when the present step ends.
+    pub pause_requested: bool,
+    /// Why it stands still.
+    pub pause_reason: Option<PauseReason>,
+    /// When it was made, began, ended, stood still, went on.
+    pub times: RunTimes,
+    /// Visits to steps, but for those that were rolled back.
+    pub executions: OrdMap<ExecNo, Arc<Execution>>,
+    /// How many visits there ever were.
+    pub visits: u32,
+    /// Ways through the plan.
+    pub branches: OrdMap<BranchNo, Arc<Branch>>,
+    /// Durable points, in order of creation.
+    pub nodes: OrdMap<NodeNo, Arc<Node>>,
+    /// Open questions.
+    pub gates: OrdMap<GateId, Arc<Gate>>,
+    /// Work owed to the world.
+    pub owed: OrdMap<EffectId, EffectKind>,
+    /// When something happens by itself.
+    pub timers: OrdMap<TimerId, Timestamp>,
+    /// What rollbacks took out.
+    pub removed: OrdMap<RollbackId, Arc<Removed>>,
+    /// The rollback that took out the whole run.
+    pub gone: Option<RollbackId>,
+    /// Steps done and failed.
+    pub completed: u32,
+    /// Executions that stand at failed.
+    pub failed: u32,
+    /// What its work cost.
+    pub usage: Usage,
+    /// How many rows of each kind its events have made.
+    pub rows: RowCounts,
+}
+
+/// How many rows a run's events have made, which gives each its ordinal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RowCounts {
+    /// Outputs.
+    pub artifacts: u32,
+    /// Questions.
+    pub gates: u32,
+    /// What people said.
+    pub interactions: u32,
+    /// What rollbacks moved away.
+    pub archived: u32,
+}
+
+/// Times of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunTimes {
+    /// When it was made.
+    pub created: Timestamp,
+    /// When it began.
+    pub started: Option<Timestamp>,
+    /// When it ended.
+    pub completed: Option<Timestamp>,
+    /// When it last stood still.
+    pub paused: Option<Timestamp>,
+    /// When it last went on.
+    pub resumed: Option<Timestamp>,
+}
+
+/// Whether a run moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunStatus {
+    /// It was made and waits to begin.
+    #[default]
+    NotStarted,
+    /// It moves, or waits for work or a person.
+    InProgress,
+    /// It stands still until somebody resumes it.
+    Paused,
+    /// All is done.
+    Completed,
+    /// Somebody declared it failed.
+    Failed,
+    /// Somebody ended it.
+    Aborted,
+}
+
+impl RunStatus {
+    /// All statuses.
+    pub const ALL: [Self; 6] =
+        [Self::NotStarted, Self::InProgress, Self::Paused, Self::Completed, Self::Failed, Self::Aborted];
+
+    /// The documented name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NotStarted => "not_started",
+            Self::InProgress => "in_progress",
+            Self::Paused => "paused",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Aborted => "aborted",
+        }
+    }
+
+    /// Whether it has not ended.
+    pub fn is_active(self) -> bool {
+        match self {
+            Self::NotStarted | Self::InProgress | Self::Paused => true,
+            Self::Completed | Self::Failed | Self::Aborted => false,
+        }
+    }
+}
+
+/// One visit of a run to a step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Execution {
+    /// Its id, the same across all attempts.
+    pub id: ExecutionId,
+    /// Where.
+    pub place: Place,
+    /// Its position among its siblings.
+    pub position: u32,
+    /// The step's name, where the plan does not have it.
+    pub name: Option<Text>,
+    /// The body that it pins; none: the plan's.
+    pub body: Option<Digest>,
+    /// Where it stands.
+    pub state: ExecutionState,
+    /// How often a person asked for changes.
+    pub revision: u32,
+    /// The attempt at this revision.
+    pub attempt: u32,
+    /// How many attempts it may have at this revision.
+    pub max_attempts: u32,
+    /// How many revisions it may have.
+    pub max_revisions: u32,
+    /// How many attempts a failed check has cost.
+    pub check_retries: u32,
+    /// Whether its start was rejected, so that it does not begin by itself.
+    pub held_back: bool,
+    /// When it was made, began, ended.
+    pub times: ExecutionTimes,
+    /// The outputs of the present attempt.
+    pub artifacts: Vec<Output>,
+    /// What a judge last said.
+    pub verdict: Option<(bool, Vec<Text>)>,
+    /// What a person last wanted changed, or a failed check complained about.
+    pub feedback: Vec<Text>,
+    /// What a person answered before a script ran.
+    pub input: Option<Text>,
+    /// Failed attempts so far.
+    pub errors: u32,
+    /// Why the last one failed.
+    pub last_error: Option<(Timestamp, Failure)>,
+    /// What its work cost.
+    pub usage: Usage,
+}
+
+/// Times of an execution.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExecutionTimes {
+    /// When it was made.
+    pub created: Timestamp,
+    /// When its first attempt began.
+    pub started: Option<Timestamp>,
+    /// When it was done.
+    pub completed: Option<Timestamp>,
+    /// When it failed for good.
+    pub failed: Option<Timestamp>,
+}
+
+/// An output of an execution.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Output {
+    /// Its row's ordinal.
+    pub n: u32,
+    /// What was made.
+    pub made: Made,
+    /// When.
+    pub created_at: Timestamp,
+    /// When it was promoted.
+    pub promoted_at: Option<Timestamp>,
+}
+
+/// Where an execution stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExecutionState {
+    /// It was made and waits for somebody to start it.
+    Pending,
+    /// A person is asked whether it may begin.
+    AwaitingStart(GateId),
+    /// It works.
+    Working(Stage),
+    /// A person is asked whether the result is good.
+    AwaitingComplete(GateId),
+    /// It is done.
+    Completed,
+    /// It has failed for good.
+    Failed,
+}
+
+/// What a working execution is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// A person fills in its form.
+    Form(GateId),
+    /// A person answers before its script runs.
+    Input(GateId),
+    /// The runner does its work.
+    Work,
+    /// A judge looks at its outputs.
+    Check,
+    /// A person gives guidance after a failed check.
+    Guidance(GateId),
+    /// It waits for its next attempt.
+    Retry,
+}
+
+impl ExecutionState {
+    /// The documented name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::AwaitingStart(_) => "waiting_approval_to_start",
+            Self::Working(_) => "in_progress",
+            Self::AwaitingComplete(_) => "waiting_approval_to_complete",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// The open question that it stands at.
+    pub fn gate(self) -> Option<GateId> {
+        match self {
+            Self::AwaitingStart(gate)
+            | Self::AwaitingComplete(gate)
+            | Self::Working(Stage::Form(gate) | Stage::Input(gate) | Stage::Guidance(gate)) => Some(gate),
+            Self::Working(Stage::Work | Stage::Check | Stage::Retry)
+            | Self::Pending
+            | Self::Completed
+            | Self::Failed => None,
+        }
+    }
+
+    /// Whether work is under way that must be stopped to end it.
+    pub fn in_flight(self) -> bool {
+        match self {
+            Self::Working(Stage::Work | Stage::Check | Stage::Retry) => true,
+            Self::Working(Stage::Form(_) | Stage::Input(_) | Stage::Guidance(_))
+            | Self::Pending
+            | Self::AwaitingStart(_)
+            | Self::AwaitingComplete(_)
+            | Self::Completed
+            | Self::Failed => false,
+        }
+    }
+}
+
+/// A way through the plan.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Branch {
+    /// The last durable point.
+    pub head: Option<NodeNo>,
+    /// Executions that are not done.
+    pub active: OrdSet<ExecNo>,
+    /// Gates of the plan that are open.
+    pub asking: OrdSet<GateId>,
+    /// Arrivals at steps with several predecessors.
+    pub joins: OrdMap<StepId, u32>,
+    /// Visits to steps that were visited more than once.
+    pub repeats: OrdMap<StepId, u32>,
+    /// Steps to leave out.
+    pub skips: OrdSet<StepId>,
+    /// Groups and loops that are going on.
+    pub rounds: OrdMap<StepId, Round>,
+    /// Values that steps have left.
+    pub context: OrdMap<Text, Value>,
+}
+
+/// One round of a group or loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Round {
+    /// Which, from 1.
+    pub iteration: u32,
+    /// Children that are not done.
+    pub left: u32,
+}
+
+/// A durable point in a run's graph.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Node {
+    /// The point before it.
+    pub parent: Option<NodeNo>,
+    /// What it is.
+    pub kind: NodeKind,
+    /// In which branch it was made.
+    pub branch: BranchNo,
+}
+
+/// What a durable point is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NodeKind {
+    /// A step was done.
+    Step(ExecNo),
+    /// A point was saved.
+    Checkpoint,
+    /// An output was refused.
+    BlockedAttempt,
+}
+
+/// A question put to a person.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Gate {
+    /// Its row's ordinal.
+    pub n: u32,
+    /// What is asked.
+    pub kind: GateKind,
+    /// By which execution.
+    pub x: Option<ExecNo>,
+    /// At which revision of it.
+    pub revision: u32,
+    /// What was shown.
+    pub digest: Option<Digest>,
+    /// Since when.
+    pub opened_at: Timestamp,
+    /// For a gate of the plan: where, and what can be answered.
+    pub choice: Option<(Place, Arc<Choice>)>,
+}
+
+/// What a gate asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GateKind {
+    /// May it begin?
+    ApproveStart,
+    /// Is the result good?
+    ApproveComplete,
+    /// A form.
+    Form,
+    /// A script's question.
+    Input,
+    /// What is to be done about a failed check?
+    Guidance,
+    /// A choice of the plan.
+    Choice,
+}
+
+impl GateKind {
+    /// The name that tables and answers use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ApproveStart => "approve_start",
+            Self::ApproveComplete => "approve_complete",
+            Self::Form => "form",
+            Self::Input => "script_input",
+            Self::Guidance => "guidance",
+            Self::Choice => "choice",
+        }
+    }
+}
+
+/// Names a piece of owed work: which attempt of which execution, and which part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct EffectId {
+    /// The execution.
+    pub x: ExecNo,
+    /// The revision.
+    pub revision: u32,
+    /// The attempt.
+    pub attempt: u32,
+    /// The part.
+    pub part: Part,
+}
+
+/// A part of an attempt that the runner does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// The work itself.
+    Work,
+    /// The judgement of its outputs.
+    Check,
+}
+
+/// What kind of work is owed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EffectKind {
+    /// The step's body says what.
+    DoWork,
+    /// A model judges outputs.
+    Judge,
+}
+
+/// Names something that happens by itself at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct TimerId {
+    /// The execution.
+    pub x: ExecNo,
+    /// The revision.
+    pub revision: u32,
+    /// The attempt.
+    pub attempt: u32,
+    /// What happens.
+    pub kind: TimerKind,
+}
+
+/// What happens by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TimerKind {
+    /// The next attempt begins.
+    Retry,
+    /// The attempt has taken too long.
+    Timeout,
+}
+
+/// What a rollback took out of a run, kept so that it can be put back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Removed {
+    /// The executions.
+    pub executions: Vec<(ExecNo, Arc<Execution>)>,
+    /// Their open questions.
+    pub gates: Vec<(GateId, Arc<Gate>)>,
+    /// The branch as it was.
+    pub branch: Arc<Branch>,
+    /// The status as it was.
+    pub status: RunStatus,
+    /// The reason of a pause as it was.
+    pub pause_reason: Option<PauseReason>,
+    /// Whether a pause was asked for.
+    pub pause_requested: bool,
+    /// When the run had ended.
+    pub completed_at: Option<Timestamp>,
+    /// How many visits there had been: what came later came after the rollback.
+    pub visits: u32,
+    /// The archive's folder.
+    pub archive: Text,
+}
+
+impl RunState {
+    /// Whether the run was made.
+    pub fn exists(&self) -> bool {
+        self.origin.is_some()
+    }
+
+    /// The pipeline that it belongs to.
+    pub fn pipeline(&self) -> Option<PipelineId> {
+        match self.origin.as_ref()? {
+            Origin::Pipeline { pipeline, .. } => Some(*pipeline),
+            Origin::File { .. } => None,
+        }
+    }
+
+    /// Its number and the definition version that it runs under.
+    pub fn number(&self) -> Option<(u32, u32)> {
+        match self.origin.as_ref()? {
+            Origin::Pipeline { number, definition_version, .. } => Some((*number, *definition_version)),
+            Origin::File { .. } => None,
+        }
+    }
+
+    /// The session that it belongs to.
+    pub fn session(&self) -> Option<SessionId> {
+        match self.origin.as_ref()? {
+            Origin::Pipeline { pipeline, .. } => Some((*pipeline).into()),
+            Origin::File { session, .. } => Some(*session),
+        }
+    }
+
+    /// An execution that was not rolled back.
+    pub fn execution(&self, x: ExecNo) -> Option<&Execution> {
+        self.executions.get(&x).map(Arc::as_ref)
+    }
+
+    /// The execution that people call the current one: the oldest that is not done.
+    pub fn current(&self) -> Option<(ExecNo, &Execution)> {
+        let x = self.branches.get(&BranchNo(0))?.active.get_min()?;
+        Some((*x, self.execution(*x)?))
+    }
+
+    /// When something happens by itself next.
+    pub fn next_timer(&self) -> Option<(TimerId, Timestamp)> {
+        self.timers.iter().min_by_key(|(id, at)| (**at, **id)).map(|(id, at)| (*id, *at))
+    }
+}
