@@ -30,6 +30,8 @@ pub(crate) struct Place {
     pub(crate) dir: PathBuf,
     /// Whether closing leaves the WAL as it is.
     pub(crate) short: bool,
+    /// SQLite's way to files, if not its usual one.
+    pub(crate) vfs: Option<String>,
 }
 
 impl Place {
@@ -83,7 +85,11 @@ impl Place {
 
     fn connect(&self, more: OpenFlags) -> Result<Connection, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
-        let conn = Connection::open_with_flags(self.file(), flags).map_err(|error| failed(&error))?;
+        let opened = match self.vfs.as_deref() {
+            None => Connection::open_with_flags(self.file(), flags),
+            Some(vfs) => Connection::open_with_flags_and_vfs(self.file(), flags, vfs),
+        };
+        let conn = opened.map_err(|error| failed(&error))?;
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, self.short)
             .map_err(|error| failed(&error))?;
         conn.busy_timeout(PATIENCE).map_err(|error| failed(&error))?;
@@ -172,7 +178,7 @@ mod tests {
     #[test]
     fn every_connection_syncs_its_commits() {
         let dir = tempfile::tempdir().expect("a folder");
-        let place = Place { dir: dir.path().to_owned(), short: false };
+        let place = Place { dir: dir.path().to_owned(), short: false, vfs: None };
         let turnstile = Turnstile::open(dir.path()).expect("a turnstile");
         let made = [place.found(&turnstile), place.reader(), place.checkpointer()];
         for conn in made {

@@ -34,11 +34,13 @@ pub struct Options {
     pub short: bool,
     /// The file may not have more pages (of 4 KiB) than this; beyond it the disk counts as full.
     pub max_pages: Option<u32>,
+    /// The name of another VFS that SQLite reaches the database through; tests put a disk with faults there.
+    pub vfs: Option<String>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { lease: Duration::from_secs(30), readers: 2, short: false, max_pages: None }
+        Self { lease: Duration::from_secs(30), readers: 2, short: false, max_pages: None, vfs: None }
     }
 }
 
@@ -60,7 +62,7 @@ impl SqliteLog {
     pub fn open(dir: &Path, options: Options) -> Result<Self, StoreError> {
         std::fs::create_dir_all(dir)
             .map_err(|error| StoreError::Io(format!("{}: {error}", dir.display())))?;
-        let place = Place { dir: dir.to_owned(), short: options.short };
+        let place = Place { dir: dir.to_owned(), short: options.short, vfs: options.vfs.clone() };
         let turnstile = Turnstile::open(dir)?;
         let conn = place.found(&turnstile)?;
         if let Some(pages) = options.max_pages {
