@@ -1,1 +1,99 @@
-//! Being built.
+//! The engine: takes commands, keeps the log, does the work that runs owe.
+//!
+//! Every face submits commands here and nowhere else. A command is decided on what was read, appended at
+//! the versions that were read, and only then real. After a crash the work still owed is simply still owed.
+//!
+//! Invariant: nothing but the engine appends to the log.
+
+pub mod audit;
+mod cache;
+pub mod clock;
+pub mod doctor;
+mod error;
+mod evaluator;
+pub mod executor;
+mod live;
+mod load;
+mod plans;
+mod runner;
+mod seal;
+mod submit;
+mod view;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use holdpoint_store::{BlobStore, EventLog};
+
+use cache::Cache;
+use clock::{Clock, IdSource};
+use executor::Executor;
+use plans::PlanCache;
+use runner::Runner;
+
+pub use error::SubmitError;
+pub use evaluator::PlainEvaluator;
+pub use live::{Filter, Recorded};
+pub use load::Loaded;
+pub use runner::Drained;
+pub use submit::{IdemKey, Submitted};
+
+/// What an engine is made of.
+pub struct Parts {
+    /// The log.
+    pub log: Arc<dyn EventLog>,
+    /// The bytes that events name.
+    pub blobs: Arc<dyn BlobStore>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// Names for commands.
+    pub ids: Arc<dyn IdSource>,
+    /// Evaluates conditions and schemas.
+    pub evaluator: Arc<dyn holdpoint_core::facts::Evaluator>,
+    /// Does the work that runs owe.
+    pub executor: Arc<dyn Executor>,
+    /// Whether this engine takes on the work of runs that nobody holds. Short commands do not.
+    pub works: bool,
+}
+
+/// One engine on one home. Cheap to clone; all clones are the same engine.
+#[derive(Clone)]
+pub struct Engine {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    parts: Parts,
+    cache: Cache,
+    plans: PlanCache,
+    runner: Runner,
+    halted: AtomicBool,
+}
+
+impl Engine {
+    /// Puts an engine together. Nothing happens before something is submitted or [`Engine::run_until`] is
+    /// called.
+    pub fn new(parts: Parts) -> Self {
+        let inner = Inner {
+            parts,
+            cache: Cache::default(),
+            plans: PlanCache::default(),
+            runner: Runner::default(),
+            halted: AtomicBool::new(false),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Whether the store may have lost a commit: the process must end and start again from the disk.
+    pub fn is_halted(&self) -> bool {
+        self.inner.halted.load(Ordering::Acquire)
+    }
+
+    fn log(&self) -> &dyn EventLog {
+        &*self.inner.parts.log
+    }
+
+    fn now(&self) -> holdpoint_core::Timestamp {
+        self.inner.parts.clock.now()
+    }
+}

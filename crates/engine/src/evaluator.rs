@@ -1,0 +1,19 @@
+//! The evaluator of a home without an expression engine: it says so instead of guessing.
+
+use holdpoint_core::facts::{Evaluator, Verdict};
+use serde_json::Value;
+
+/// Evaluates nothing: every condition and schema is answered as one that could not be evaluated, so that
+/// nothing passes a check that was not made.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PlainEvaluator;
+
+impl Evaluator for PlainEvaluator {
+    fn field(&self, _validation: &str, _value: &Value) -> Verdict {
+        Verdict::Broken("this program has no expression engine".to_owned())
+    }
+
+    fn schema(&self, _schema: &Value, _value: &Value) -> Verdict {
+        Verdict::Broken("this program has no schema checker".to_owned())
+    }
+}

@@ -1,0 +1,93 @@
+//! Loading a stream: the saved fold, then the rows behind it.
+
+use std::sync::Arc;
+
+use holdpoint_core::{Digest, FOLD_CODE, Stamp, State, StreamId, Version, event, evolve};
+use holdpoint_store::{EventLog, Row, SavedFold, StoreError};
+
+/// How many rows are read at once.
+const PAGE: u32 = 500;
+
+/// A stream's state at a version. Never changed: a commit puts a new one in its place.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The state.
+    pub state: State,
+    /// How many events are folded in.
+    pub version: Version,
+    /// The hash of the last row.
+    pub head: Digest,
+    /// The bytes of the rows behind the saved fold.
+    pub tail_bytes: u64,
+    /// The bytes of the saved fold.
+    pub fold_bytes: u64,
+}
+
+impl Loaded {
+    /// A stream without events.
+    pub fn empty(stream: StreamId) -> Self {
+        Self {
+            state: State::empty(stream),
+            version: Version(0),
+            head: Digest::ZERO,
+            tail_bytes: 0,
+            fold_bytes: 0,
+        }
+    }
+
+    /// Folds a row in.
+    pub(crate) fn fold(&mut self, row: &Row) -> Result<(), StoreError> {
+        let events = event::decode(row.stream.kind(), &row.bytes)
+            .map_err(|cause| StoreError::Corrupt(format!("{} at {:?}: {cause}", row.stream, row.first)))?;
+        let stamp = Stamp { at: row.at, actor: &row.actor, command: row.command };
+        for event in &events {
+            evolve(&mut self.state, &stamp, event);
+        }
+        self.version = row.last();
+        self.head = row.hash;
+        self.tail_bytes += row.bytes.len() as u64;
+        Ok(())
+    }
+}
+
+/// Loads a stream from the store.
+pub(crate) async fn load(log: &dyn EventLog, stream: StreamId) -> Result<Loaded, StoreError> {
+    let mut loaded = match log.fold(stream).await? {
+        Some(fold) if fold.code == FOLD_CODE => decode(fold).unwrap_or_else(|| Loaded::empty(stream)),
+        Some(_) | None => Loaded::empty(stream),
+    };
+    catch_up(log, stream, &mut loaded).await?;
+    Ok(loaded)
+}
+
+/// Folds in what came since; true if something did.
+pub(crate) async fn catch_up(
+    log: &dyn EventLog,
+    stream: StreamId,
+    loaded: &mut Loaded,
+) -> Result<bool, StoreError> {
+    let mut moved = false;
+    loop {
+        let rows = log.read(stream, loaded.version, PAGE).await?;
+        for row in &rows {
+            loaded.fold(row)?;
+            moved = true;
+        }
+        if rows.len() < PAGE as usize {
+            return Ok(moved);
+        }
+    }
+}
+
+/// A saved fold that cannot be read is ignored: the log has everything.
+fn decode(fold: SavedFold) -> Option<Loaded> {
+    let state: State = serde_json::from_slice(&fold.bytes).ok()?;
+    let fold_bytes = fold.bytes.len() as u64;
+    Some(Loaded { state, version: fold.version, head: fold.hash, tail_bytes: 0, fold_bytes })
+}
+
+/// Encodes a state for keeping.
+pub(crate) fn encode(stream: StreamId, loaded: &Arc<Loaded>) -> Option<SavedFold> {
+    let bytes = serde_json::to_vec(&loaded.state).ok()?;
+    Some(SavedFold { stream, version: loaded.version, hash: loaded.head, code: FOLD_CODE, bytes })
+}

@@ -1,0 +1,167 @@
+//! The runner: claims runs with work due, does the work, records what came of it, and fires timers.
+//!
+//! One driver per run looks at what the run owes and does all of it at once. It ends when nothing is owed,
+//! and is started again by the commit that owes something new. Whatever it records carries the epoch of
+//! its lease: a driver that was thought dead cannot record anything.
+
+mod driver;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use holdpoint_core::{RunId, StreamId};
+use holdpoint_store::Lease;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::Engine;
+
+/// How long a drain waits for work in flight.
+const DRAIN: Duration = Duration::from_secs(8);
+/// How often the owner says that it is alive.
+const BEAT: Duration = Duration::from_secs(5);
+/// How often unowned work is looked for when nothing else wakes the runner.
+const LOOK: Duration = Duration::from_millis(250);
+/// How many runs are claimed at once.
+const CLAIM: u32 = 256;
+
+/// What became of the work when the runner stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drained {
+    /// Whether all work in flight came to its end.
+    pub clean: bool,
+}
+
+/// The drivers of one engine.
+#[derive(Default)]
+pub(crate) struct Runner {
+    drivers: Mutex<HashMap<RunId, Arc<Driver>>>,
+    tasks: TaskTracker,
+    /// No new work is begun.
+    stopping: CancellationToken,
+    /// Work in flight is given up.
+    abandoned: CancellationToken,
+}
+
+/// One run's driver, as others see it.
+pub(crate) struct Driver {
+    /// Told when the run's state has changed.
+    pub changed: Notify,
+    /// The lease under which it works.
+    pub lease: Lease,
+    /// Whether the run was taken over from somebody who may have begun its work.
+    pub taken_over: bool,
+}
+
+impl Runner {
+    /// After a commit: runs that are held now get a driver, and drivers look again.
+    pub fn committed(&self, engine: &Engine, leases: &[Lease], written: impl Iterator<Item = StreamId>) {
+        for lease in leases {
+            self.drive(engine, *lease, false);
+        }
+        let drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner);
+        for stream in written {
+            if let StreamId::Run(run) = stream
+                && let Some(driver) = drivers.get(&run)
+            {
+                driver.changed.notify_one();
+            }
+        }
+    }
+
+    /// Starts the driver of a run, unless it has one under this lease.
+    fn drive(&self, engine: &Engine, lease: Lease, taken_over: bool) {
+        if self.stopping.is_cancelled() {
+            return;
+        }
+        let driver = Arc::new(Driver { changed: Notify::new(), lease, taken_over });
+        {
+            let mut drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner);
+            if drivers.get(&lease.run).is_some_and(|known| known.lease.epoch >= lease.epoch) {
+                return;
+            }
+            drivers.insert(lease.run, driver.clone());
+        }
+        self.tasks.spawn(driver::drive(engine.clone(), driver));
+    }
+
+    /// Takes a driver off the list.
+    fn leave(&self, driver: &Arc<Driver>) {
+        let mut drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner);
+        if drivers.get(&driver.lease.run).is_some_and(|known| Arc::ptr_eq(known, driver)) {
+            drivers.remove(&driver.lease.run);
+        }
+    }
+
+    /// Whether this engine drives a run.
+    fn drives(&self, run: RunId) -> bool {
+        self.drivers.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&run)
+    }
+}
+
+impl Engine {
+    /// Claims and does work until told to stop; then lets work in flight end, and gives up the rest.
+    pub async fn run_until(&self, stop: CancellationToken) -> Drained {
+        let runner = &self.inner.runner;
+        let mut head = self.log().head();
+        let mut beat = tokio::time::interval(BEAT);
+        beat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        while !self.is_halted() {
+            if self.inner.parts.works {
+                self.claim_all().await;
+            }
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => break,
+                _ = beat.tick() => self.say_alive().await,
+                _ = head.changed() => {}
+                () = tokio::time::sleep(LOOK) => {}
+            }
+        }
+        runner.stopping.cancel();
+        runner.tasks.close();
+        let clean = tokio::time::timeout(DRAIN, runner.tasks.wait()).await.is_ok();
+        runner.abandoned.cancel();
+        let _ = tokio::time::timeout(Duration::from_secs(1), runner.tasks.wait()).await;
+        Drained { clean }
+    }
+
+    /// Stops at once and records nothing more, as a crash would.
+    pub fn abandon(&self) {
+        self.inner.runner.stopping.cancel();
+        self.inner.runner.abandoned.cancel();
+    }
+
+    async fn claim_all(&self) {
+        loop {
+            match self.log().claim(self.now(), CLAIM).await {
+                Ok(leases) => {
+                    for lease in &leases {
+                        self.inner.runner.drive(self, *lease, true);
+                    }
+                    if leases.len() < CLAIM as usize {
+                        return;
+                    }
+                }
+                Err(cause) => {
+                    tracing::warn!(%cause, "work could not be claimed");
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Leases that the store says are ours but that nobody drives get a driver again.
+    async fn say_alive(&self) {
+        match self.log().beat().await {
+            Ok(held) => {
+                for lease in held.into_iter().filter(|lease| !self.inner.runner.drives(lease.run)) {
+                    self.inner.runner.drive(self, lease, false);
+                }
+            }
+            Err(cause) => tracing::warn!(%cause, "the heartbeat could not be written"),
+        }
+    }
+}

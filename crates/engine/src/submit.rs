@@ -1,0 +1,441 @@
+//! Submitting: read, decide, append, and only then act.
+//!
+//! In one process writers of a stream queue up; against other processes the expected versions decide, and
+//! the loser reads again. A refusal is only believed on what the log says now.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use holdpoint_core::chain::{Header, link};
+use holdpoint_core::facts::Facts;
+use holdpoint_core::{
+    Actor, Command, Decision, Digest, Envelope, Rejection, Reply, State, StreamId, Timestamp, Version, World,
+    Write, decide, due, event, needs,
+};
+use holdpoint_store::{
+    Append, Fence, Key, NewRow, Receipt, Refused, SMALL_BLOB, SmallBlob, StoreError, WorkChange,
+};
+use tokio::sync::OwnedMutexGuard;
+
+use crate::cache::Slot;
+use crate::load::{self, Loaded};
+use crate::{Engine, SubmitError};
+
+/// How often others may be faster before the sender hears of it.
+const MAX_TRIES: u32 = 5;
+
+/// The least tail that is worth a saved fold.
+const MIN_TAIL: u64 = 64 * 1024;
+
+/// A sender's key: the same key and request is carried out once.
+#[derive(Clone, Debug)]
+pub struct IdemKey {
+    /// The sender's word for it.
+    pub key: String,
+    /// What was asked, so that another request under the same key is noticed.
+    pub request: Digest,
+    /// Which operation.
+    pub operation: &'static str,
+}
+
+/// What became of a command.
+#[derive(Clone, Debug)]
+pub struct Submitted {
+    /// Names of what it made or touched.
+    pub reply: Reply,
+    /// Where its events stand; none: what was asked for was in effect already.
+    pub receipt: Option<Receipt>,
+    /// Whether this is the answer to an earlier sending of the same request.
+    pub replayed: bool,
+}
+
+/// A stream that takes part in a command.
+struct Part {
+    stream: StreamId,
+    slot: Arc<Slot>,
+    loaded: Arc<Loaded>,
+}
+
+impl Engine {
+    /// Carries out a command, or says why not. When this answers, the events are durable.
+    pub async fn submit(
+        &self,
+        actor: Actor,
+        key: Option<IdemKey>,
+        command: Command,
+    ) -> Result<Submitted, SubmitError> {
+        self.submit_fenced(actor, key, None, command).await
+    }
+
+    /// Carries out a command that only the owner of a run's work may give.
+    pub(crate) async fn submit_fenced(
+        &self,
+        actor: Actor,
+        key: Option<IdemKey>,
+        fence: Option<Fence>,
+        command: Command,
+    ) -> Result<Submitted, SubmitError> {
+        let at = self.now();
+        let envelope = Envelope { id: self.inner.parts.ids.command(at), at, actor, command };
+        let key = key.map(|key| store_key(&envelope.actor, &key));
+        let mut locked = first_locks(&envelope.command);
+        for _ in 0..MAX_TRIES {
+            let guards = self.lock(&locked).await;
+            match self.attempt(&envelope, key, fence, &locked).await? {
+                Attempt::Done(submitted) => return Ok(submitted),
+                Attempt::Lock(more) => locked.extend(more),
+                Attempt::Again => {}
+            }
+            drop(guards);
+        }
+        Err(SubmitError::Contended)
+    }
+
+    /// Takes the locks of streams in their order, so that nobody waits in a circle.
+    async fn lock(&self, streams: &BTreeSet<StreamId>) -> Vec<SlotGuard> {
+        let mut guards = Vec::with_capacity(streams.len());
+        for stream in streams {
+            guards.push(SlotGuard::take(self.inner.cache.slot(*stream)).await);
+        }
+        guards
+    }
+
+    async fn attempt(
+        &self,
+        envelope: &Envelope,
+        key: Option<Key>,
+        fence: Option<Fence>,
+        locked: &BTreeSet<StreamId>,
+    ) -> Result<Attempt, SubmitError> {
+        let parts = self.read(&envelope.command).await?;
+        let decision = match self.decide(envelope, &parts) {
+            Ok(decision) if !decision.writes.is_empty() => decision,
+            settled => return self.settle(settled, key, &parts).await,
+        };
+        let missing: Vec<StreamId> = decision
+            .writes
+            .iter()
+            .map(|write| write.stream)
+            .filter(|stream| !locked.contains(stream))
+            .collect();
+        if !missing.is_empty() {
+            return Ok(Attempt::Lock(missing));
+        }
+        self.commit(envelope, key, fence, &parts, decision).await
+    }
+
+    /// Reads all streams that the command must be decided on.
+    async fn read(&self, command: &Command) -> Result<Vec<Part>, SubmitError> {
+        let mut parts: Vec<Part> = Vec::with_capacity(2);
+        loop {
+            let wanted = needs(command, &world_of(&parts));
+            if wanted.is_empty() {
+                return Ok(parts);
+            }
+            for stream in wanted {
+                let (slot, loaded) = self.load(stream).await?;
+                parts.push(Part { stream, slot, loaded });
+            }
+        }
+    }
+
+    /// A stream as the cache has it, else from the store; a run comes with its plan.
+    pub(crate) async fn load(&self, stream: StreamId) -> Result<(Arc<Slot>, Arc<Loaded>), SubmitError> {
+        let slot = self.inner.cache.slot(stream);
+        let loaded = match slot.get() {
+            Some(loaded) => loaded,
+            None => {
+                let loaded = Arc::new(load::load(self.log(), stream).await?);
+                slot.put(loaded.clone());
+                loaded
+            }
+        };
+        self.inner.plans.ensure(&*self.inner.parts.blobs, &loaded).await?;
+        Ok((slot, loaded))
+    }
+
+    fn decide(&self, envelope: &Envelope, parts: &[Part]) -> Result<Decision, Rejection> {
+        let facts = Facts { evaluator: &*self.inner.parts.evaluator, plans: &self.inner.plans };
+        decide(&world_of(parts), envelope, facts)
+    }
+
+    /// A refusal, or nothing to write: believed only if no other process has written since.
+    async fn settle(
+        &self,
+        settled: Result<Decision, Rejection>,
+        key: Option<Key>,
+        parts: &[Part],
+    ) -> Result<Attempt, SubmitError> {
+        if self.refresh(parts).await? {
+            return Ok(Attempt::Again);
+        }
+        // The key may have been bound by this very request, which is in effect since. The store looks at the
+        // key first, and then refuses a version that no stream ever has: nothing is written, or bound.
+        if key.is_some() {
+            let never = vec![(StreamId::Home, Version(u64::MAX))];
+            match self.log().append(Append { key, expect: never, ..Append::default() }).await {
+                Err(Refused::Replayed(receipt)) => return self.replay(receipt).await,
+                Err(Refused::KeyReused) => return Err(SubmitError::KeyReused),
+                Ok(_) | Err(_) => {}
+            }
+        }
+        let decision = settled?;
+        Ok(Attempt::Done(Submitted { reply: decision.reply, receipt: None, replayed: false }))
+    }
+
+    /// Reads what others have written to these streams; true if they have.
+    async fn refresh(&self, parts: &[Part]) -> Result<bool, StoreError> {
+        let mut moved = false;
+        for part in parts {
+            let mut loaded = Loaded::clone(&part.loaded);
+            if load::catch_up(self.log(), part.stream, &mut loaded).await? {
+                part.slot.put(Arc::new(loaded));
+                moved = true;
+            }
+        }
+        Ok(moved)
+    }
+
+    async fn commit(
+        &self,
+        envelope: &Envelope,
+        key: Option<Key>,
+        fence: Option<Fence>,
+        parts: &[Part],
+        mut decision: Decision,
+    ) -> Result<Attempt, SubmitError> {
+        let blobs = self.keep_blobs(&decision).await?;
+        let rows: Vec<NewRow> = decision.writes.drain(..).map(|write| row(envelope, parts, write)).collect();
+        let work = rows
+            .iter()
+            .filter_map(|row| self.work_change(envelope.at, parts, &decision, row.stream))
+            .collect();
+        let after: Vec<(StreamId, u64, u64, Digest)> = rows
+            .iter()
+            .map(|row| (row.stream, row.bytes.len() as u64, u64::from(row.count), row.hash))
+            .collect();
+        let expect = parts.iter().map(|part| (part.stream, part.loaded.version)).collect();
+        let append = Append { key, fence, expect, rows, work, blobs };
+        match self.log().append(append).await {
+            Ok(receipt) => {
+                self.install(parts, &mut decision, &after);
+                self.inner.runner.committed(self, &receipt.leases, after.iter().map(|(stream, ..)| *stream));
+                Ok(Attempt::Done(Submitted {
+                    reply: decision.reply,
+                    receipt: Some(receipt),
+                    replayed: false,
+                }))
+            }
+            Err(Refused::Conflict(..)) => {
+                self.refresh(parts).await?;
+                Ok(Attempt::Again)
+            }
+            Err(Refused::Replayed(receipt)) => self.replay(receipt).await,
+            Err(Refused::KeyReused) => Err(SubmitError::KeyReused),
+            Err(Refused::Fenced(epoch)) => Err(SubmitError::Fenced(epoch)),
+            Err(Refused::DiskFull) => Err(SubmitError::DiskFull),
+            Err(Refused::Store(cause)) => Err(cause.into()),
+            Err(Refused::Unknown(cause)) => {
+                self.inner.halted.store(true, Ordering::Release);
+                Err(SubmitError::Unknown(cause))
+            }
+        }
+    }
+
+    /// Small blobs travel in the append; large ones are on disk before it.
+    async fn keep_blobs(&self, decision: &Decision) -> Result<Vec<SmallBlob>, SubmitError> {
+        let mut small = Vec::new();
+        for (digest, bytes) in &decision.blobs {
+            if bytes.len() <= SMALL_BLOB {
+                small.push(SmallBlob { digest: *digest, bytes: bytes.clone() });
+            } else {
+                let reader = std::io::Cursor::new(bytes.clone());
+                self.inner.parts.blobs.put(Box::new(reader), bytes.len() as u64).await?;
+            }
+        }
+        Ok(small)
+    }
+
+    /// When a run wants attention, if that changed. A run that goes on working changes nothing here.
+    fn work_change(
+        &self,
+        now: Timestamp,
+        parts: &[Part],
+        decision: &Decision,
+        stream: StreamId,
+    ) -> Option<WorkChange> {
+        let (StreamId::Run(run), Some(State::Run(after))) = (stream, decision.after.get(&stream)) else {
+            return None;
+        };
+        let before =
+            parts.iter().find(|part| part.stream == stream).and_then(|part| match &part.loaded.state {
+                State::Run(before) => due(before, now),
+                State::Home(_) | State::Pipeline(_) | State::Journal(_) => None,
+            });
+        let after = due(after, now);
+        (before != after).then_some(WorkChange { run, due: after, take: self.inner.parts.works })
+    }
+
+    /// Puts the new states in their places.
+    fn install(&self, parts: &[Part], decision: &mut Decision, after: &[(StreamId, u64, u64, Digest)]) {
+        for (stream, bytes, count, head) in after {
+            let (Some(part), Some(state)) =
+                (parts.iter().find(|part| part.stream == *stream), decision.after.remove(stream))
+            else {
+                continue;
+            };
+            let loaded = Arc::new(Loaded {
+                state,
+                version: Version(part.loaded.version.0 + count),
+                head: *head,
+                tail_bytes: part.loaded.tail_bytes + bytes,
+                fold_bytes: part.loaded.fold_bytes,
+            });
+            part.slot.put(loaded.clone());
+            if loaded.tail_bytes >= loaded.fold_bytes.max(MIN_TAIL) {
+                self.save_fold(*stream, part.slot.clone(), loaded);
+            }
+        }
+    }
+
+    /// Saves a fold off the way of the commit; one at a time per stream.
+    fn save_fold(&self, stream: StreamId, slot: Arc<Slot>, loaded: Arc<Loaded>) {
+        if slot.saving.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let engine = self.clone();
+        tokio::spawn(async move {
+            let (version, tail) = (loaded.version, loaded.tail_bytes);
+            let encoded = tokio::task::spawn_blocking(move || load::encode(stream, &loaded)).await;
+            if let Ok(Some(fold)) = encoded {
+                let bytes = fold.bytes.len() as u64;
+                match engine.log().save_fold(fold).await {
+                    Ok(()) => slot.saved(version, bytes, tail),
+                    Err(cause) => tracing::warn!(%stream, %cause, "a fold could not be saved"),
+                }
+            }
+            slot.saving.store(false, Ordering::Release);
+        });
+    }
+
+    /// The answer to a request that was carried out before: from what stands in the log.
+    async fn replay(&self, receipt: Receipt) -> Result<Attempt, SubmitError> {
+        let before = holdpoint_core::Seq(receipt.first.0.saturating_sub(1));
+        let rows = self.log().read_all(before, 16).await?;
+        let mut reply = Reply::default();
+        for row in rows.iter().take_while(|row| row.seq <= receipt.last) {
+            match row.stream {
+                StreamId::Run(run) => reply.run = reply.run.or(Some(run)),
+                StreamId::Pipeline(pipeline) => reply.pipeline = reply.pipeline.or(Some(pipeline)),
+                StreamId::Journal(execution) => reply.execution = reply.execution.or(Some(execution)),
+                StreamId::Home => {}
+            }
+            for event in event::decode(row.stream.kind(), &row.bytes).unwrap_or_default() {
+                remember(&mut reply, &event);
+            }
+        }
+        Ok(Attempt::Done(Submitted { reply, receipt: Some(receipt), replayed: true }))
+    }
+}
+
+/// What one try came to.
+enum Attempt {
+    Done(Submitted),
+    Lock(Vec<StreamId>),
+    Again,
+}
+
+/// A lock that keeps its slot alive.
+struct SlotGuard {
+    _slot: Arc<Slot>,
+    _guard: OwnedMutexGuard<()>,
+}
+
+impl SlotGuard {
+    async fn take(slot: Arc<Slot>) -> Self {
+        let guard = slot.gate.clone().lock_owned().await;
+        Self { _slot: slot, _guard: guard }
+    }
+}
+
+fn world_of(parts: &[Part]) -> World<'_> {
+    let mut world = World::default();
+    for part in parts {
+        world.insert(part.stream, &part.loaded.state);
+    }
+    world
+}
+
+/// The streams that a command is nearly sure to write.
+fn first_locks(command: &Command) -> BTreeSet<StreamId> {
+    let stream = match command {
+        Command::Home(_) => StreamId::Home,
+        Command::Pipeline(id, _) => StreamId::Pipeline(*id),
+        Command::StartRun(start) => StreamId::Run(start.run),
+        Command::Run(id, _) => StreamId::Run(*id),
+        Command::RollBack(command) => StreamId::Run(command.source),
+        Command::UndoRollback { pipeline, .. } => StreamId::Pipeline(*pipeline),
+        Command::WriteJournal { execution, .. } => StreamId::Journal(*execution),
+    };
+    BTreeSet::from([stream])
+}
+
+fn store_key(actor: &Actor, key: &IdemKey) -> Key {
+    let scope = Digest::of_json(&(actor, key.operation, &key.key));
+    Key { scope, request: key.request }
+}
+
+fn row(envelope: &Envelope, parts: &[Part], write: Write) -> NewRow {
+    let part = parts.iter().find(|part| part.stream == write.stream);
+    let (version, prev) =
+        part.map_or((Version(0), Digest::ZERO), |part| (part.loaded.version, part.loaded.head));
+    let bytes = event::encode(&write.events);
+    let first = Version(version.0 + 1);
+    let count = write.events.len() as u32;
+    let header = Header {
+        stream: write.stream,
+        first,
+        count,
+        at: envelope.at,
+        actor: &envelope.actor,
+        command: envelope.id,
+    };
+    let hash = link(prev, &header, &bytes);
+    NewRow {
+        stream: write.stream,
+        session: write.session,
+        first,
+        count,
+        at: envelope.at,
+        actor: envelope.actor.clone(),
+        command: envelope.id,
+        shape: event::shape(&write.events),
+        bytes,
+        prev,
+        hash,
+        changes: write.changes,
+    }
+}
+
+fn remember(reply: &mut Reply, event: &holdpoint_core::Event) {
+    use holdpoint_core::event::{HomeEvent, PipelineEvent, RunEvent};
+    match event {
+        holdpoint_core::Event::Pipeline(
+            PipelineEvent::CheckpointAdded { checkpoint, .. }
+            | PipelineEvent::CheckpointChanged { checkpoint, .. }
+            | PipelineEvent::CheckpointRemoved { checkpoint },
+        ) => reply.checkpoint = Some(*checkpoint),
+        holdpoint_core::Event::Pipeline(PipelineEvent::RolledBack(record)) => {
+            reply.rollback = Some(record.rollback)
+        }
+        holdpoint_core::Event::Pipeline(PipelineEvent::RollbackUndone { rollback }) => {
+            reply.rollback = Some(*rollback)
+        }
+        holdpoint_core::Event::Run(RunEvent::ExecutionMade { id, .. }) => {
+            reply.execution = reply.execution.or(Some(*id));
+        }
+        holdpoint_core::Event::Home(HomeEvent::TokenIssued { token, .. }) => reply.token = Some(*token),
+        _ => {}
+    }
+}

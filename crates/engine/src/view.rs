@@ -1,0 +1,35 @@
+//! Reading: the state of a stream as the log has it now, and lists.
+
+use std::sync::Arc;
+
+use holdpoint_core::{State, StreamId};
+use holdpoint_store::{Page, Query};
+
+use crate::load::{self, Loaded};
+use crate::{Engine, SubmitError};
+
+impl Engine {
+    /// The state of a stream, with everything that any process has committed.
+    pub async fn view(&self, stream: StreamId) -> Result<Arc<Loaded>, SubmitError> {
+        let (slot, known) = self.load(stream).await?;
+        let mut loaded = Loaded::clone(&known);
+        if !load::catch_up(self.log(), stream, &mut loaded).await? {
+            return Ok(known);
+        }
+        let loaded = Arc::new(loaded);
+        slot.put(loaded.clone());
+        Ok(loaded)
+    }
+
+    /// The state of a run, if it was made.
+    pub async fn run(&self, run: holdpoint_core::RunId) -> Result<Option<Arc<Loaded>>, SubmitError> {
+        let loaded = self.view(StreamId::Run(run)).await?;
+        let made = matches!(&loaded.state, State::Run(state) if state.exists());
+        Ok(made.then_some(loaded))
+    }
+
+    /// A list or a look-up.
+    pub async fn query(&self, query: Query) -> Result<Page, SubmitError> {
+        Ok(self.log().query(query).await?)
+    }
+}

@@ -1,0 +1,135 @@
+//! The engine on the in-memory store: commands, work, timers, other processes, live streams.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{Home, chain, start_plan};
+use futures_util::StreamExt;
+use holdpoint_core::event::RunEvent;
+use holdpoint_core::state::run::RunStatus;
+use holdpoint_core::{Actor, Command, Event, RunCommand, Seq, State, StreamId};
+use holdpoint_engine::{Filter, IdemKey, SubmitError, audit, doctor};
+use holdpoint_store::EventLog;
+use tokio_util::sync::CancellationToken;
+
+fn ann() -> Actor {
+    Actor::person("ann")
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_plan_runs_to_its_end() {
+    let home = Home::new();
+    let engine = home.engine();
+    let (command, run) = start_plan(chain(20));
+    engine.submit(ann(), None, command).await.expect("started");
+    home.until(&engine, run, |state| state.status == RunStatus::Completed).await;
+    let loaded = engine.run(run).await.expect("read").expect("a run");
+    let State::Run(state) = &loaded.state else { panic!("a run") };
+    assert_eq!(state.completed, 20);
+    assert!(state.owed.is_empty());
+    // One commit per step, and one for the start.
+    assert_eq!(home.disk.head(), Seq(loaded.version.0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn tables_and_chain_agree_with_the_log() {
+    let home = Home::new();
+    let engine = home.engine();
+    for _ in 0..3 {
+        let (command, run) = start_plan(chain(5));
+        engine.submit(ann(), None, command).await.expect("started");
+        home.until(&engine, run, |state| state.status == RunStatus::Completed).await;
+    }
+    assert!(engine.seal().await.expect("sealed"));
+    assert!(!engine.seal().await.expect("nothing moved"));
+    let log = home.open();
+    let tables = doctor::check_tables(&*log, false, &|_| {}).await.expect("checked");
+    assert_eq!(tables.wrong, Vec::<String>::new());
+    assert_eq!(tables.streams, 4);
+    let report = audit::verify(&*log, &|_| {}).await.expect("verified");
+    assert_eq!(report.wrong, Vec::<String>::new());
+    assert_eq!(report.seals, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_same_request_is_carried_out_once() {
+    let home = Home::new();
+    let engine = home.engine();
+    let (command, run) = start_plan(chain(1));
+    let key = |word: &str| {
+        let request = holdpoint_core::Digest::of(word.as_bytes());
+        Some(IdemKey { key: "k1".to_owned(), request, operation: "start_run" })
+    };
+    let first = engine.submit(ann(), key("a"), command.clone()).await.expect("started");
+    let again = engine.submit(ann(), key("a"), command.clone()).await.expect("answered again");
+    assert!(again.replayed);
+    assert_eq!(again.receipt.map(|r| r.first), first.receipt.map(|r| r.first));
+    assert_eq!(again.reply.run, Some(run));
+    let other = engine.submit(ann(), key("b"), command).await;
+    assert!(matches!(other, Err(SubmitError::KeyReused)), "{other:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_another_process_wrote_is_seen_before_a_refusal() {
+    let home = Home::new();
+    let (one, two) = (home.idle_engine(), home.idle_engine());
+    let (command, run) = start_plan(chain(2));
+    one.submit(ann(), None, command).await.expect("started");
+    two.run(run).await.expect("read").expect("cached in the other process");
+    one.submit(ann(), None, Command::Run(run, RunCommand::Pause)).await.expect("pause asked for");
+    let resumed = two.submit(ann(), None, Command::Run(run, RunCommand::Resume)).await.expect("resumed");
+    assert!(resumed.receipt.is_some(), "the other process saw the request to pause");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_live_stream_replays_and_then_follows() {
+    let home = Home::new();
+    let engine = home.engine();
+    let (command, run) = start_plan(chain(3));
+    engine.submit(ann(), None, command).await.expect("started");
+    let mut seen = engine.subscribe(Seq(0), Filter { stream: Some(StreamId::Run(run)), session: None });
+    let mut last = 0;
+    loop {
+        let recorded = seen.next().await.expect("goes on").expect("readable");
+        assert_eq!(recorded.version.0, last + 1);
+        last = recorded.version.0;
+        if matches!(recorded.event, Event::Run(RunEvent::Completed {})) {
+            break;
+        }
+    }
+    let mut rest = engine.subscribe(Seq(2), Filter::default());
+    assert_eq!(rest.next().await.expect("goes on").expect("readable").seq, Seq(3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn work_of_a_dead_process_is_taken_over() {
+    let home = Home::new();
+    let stuck = home.engine_with(Arc::new(common::Never));
+    let (command, run) = start_plan(chain(2));
+    stuck.submit(ann(), None, command).await.expect("started");
+    home.kill(&stuck);
+    let engine = home.engine();
+    let stop = CancellationToken::new();
+    let running = tokio::spawn({
+        let (engine, stop) = (engine.clone(), stop.clone());
+        async move { engine.run_until(stop).await }
+    });
+    home.until(&engine, run, |state| state.status == RunStatus::Completed).await;
+    stop.cancel();
+    assert!(running.await.expect("no panic").clean);
+    let rows = home.open().read(StreamId::Run(run), holdpoint_core::Version(0), 100).await.expect("read");
+    assert!(rows.iter().any(|row| row.shape.contains("restarted")), "people can see that it began again");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_attempt_is_tried_again_when_its_time_has_come() {
+    let home = Home::new();
+    let engine = home.engine_with(Arc::new(common::FailsFirst::default()));
+    let (command, run) = start_plan(common::retried(1));
+    engine.submit(ann(), None, command).await.expect("started");
+    home.until(&engine, run, |state| state.status == RunStatus::Completed).await;
+    let loaded = engine.run(run).await.expect("read").expect("a run");
+    let State::Run(state) = &loaded.state else { panic!("a run") };
+    assert_eq!(state.executions.values().map(|e| e.attempt).collect::<Vec<_>>(), [2]);
+}
