@@ -1,0 +1,74 @@
+//! Whether the server lives, and whether it can take work.
+//!
+//! `/livez` answers as long as the process can answer at all. `/readyz` asks what stands behind the server;
+//! while the server drains it is not ready, so that nobody sends it more.
+
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::problem::Problem;
+
+/// What stands behind the server and may not be able to take work yet, or any more.
+///
+/// It is asked on every call of `/readyz`, so it answers from memory and never waits.
+pub trait Health: Send + Sync + 'static {
+    /// Why it cannot take work, if it cannot.
+    fn ready(&self) -> Result<(), NotReady>;
+}
+
+/// Why no work can be taken, in a sentence for people.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct NotReady {
+    /// What is missing.
+    pub reason: String,
+}
+
+/// Nothing stands behind the server that could be missing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AlwaysReady;
+
+impl Health for AlwaysReady {
+    fn ready(&self) -> Result<(), NotReady> {
+        Ok(())
+    }
+}
+
+impl<F> Health for F
+where
+    F: Fn() -> Result<(), NotReady> + Send + Sync + 'static,
+{
+    fn ready(&self) -> Result<(), NotReady> {
+        self()
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub struct Alive {
+    status: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Status {
+    status: &'static str,
+    version: &'static str,
+}
+
+pub async fn status() -> Json<Status> {
+    Json(Status { status: "ok", version: env!("CARGO_PKG_VERSION") })
+}
+
+pub async fn alive() -> Json<Alive> {
+    Json(Alive { status: "ok" })
+}
+
+pub async fn ready(State(app): State<App>) -> Result<Json<Alive>, Problem> {
+    if app.stopping().is_cancelled() {
+        let problem = Problem::not_ready("the server is shutting down");
+        return Err(problem.hint("send the request to another server, or again after the restart"));
+    }
+    app.health().ready().map_err(|missing| Problem::not_ready(missing.reason))?;
+    Ok(Json(Alive { status: "ready" }))
+}
