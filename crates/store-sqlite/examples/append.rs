@@ -1,4 +1,5 @@
 //! Measures what a durable append costs beside a bare commit of one row, both on this disk and in one run.
+//! The first round does not count: until its first checkpoint a WAL grows, which is slower.
 //!
 //! `cargo run --release -p holdpoint-store-sqlite --example append [folder]`
 
@@ -6,6 +7,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use holdpoint_core::chain::{Header, link};
@@ -16,6 +18,8 @@ use holdpoint_store_sqlite::{Options, SqliteLog};
 use rusqlite::Connection;
 use uuid::Uuid;
 
+/// Makes ids grow over all runs, as time does.
+static CLOCK: AtomicU64 = AtomicU64::new(0);
 const ROUNDS: usize = 5;
 const STEPS: usize = 3_000;
 const TASKS: u64 = 64;
@@ -64,6 +68,7 @@ async fn main() {
     }
     let grown = (self::pages(home.path()) - pages) * 4096;
     println!("database growth: {} bytes an append (one run)", grown / (ROUNDS * STEPS) as i64);
+    parts(home.path());
     together(&log, home.path()).await;
 }
 
@@ -102,6 +107,19 @@ fn bare(file: &Path) -> Connection {
     conn.pragma_update(None, "wal_autocheckpoint", 4000).expect("a long WAL");
     conn.execute_batch("CREATE TABLE bare(n INTEGER PRIMARY KEY, bytes BLOB)").expect("a table");
     conn
+}
+
+/// Where the bytes are; needs an SQLite that was built to tell.
+fn parts(home: &Path) {
+    let conn = Connection::open(home.join("db/state.db")).expect("the file");
+    let sql = "SELECT name, sum(pgsize), sum(unused) FROM dbstat GROUP BY name ORDER BY 2 DESC LIMIT 6";
+    let Ok(mut statement) = conn.prepare(sql) else { return };
+    let rows = statement
+        .query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?)));
+    for (name, size, unused) in rows.expect("an answer").flatten() {
+        let each = |bytes: i64| bytes as f64 / (ROUNDS * STEPS) as f64;
+        println!("  {name}: {:.1} bytes an append, {:.1} of them unused", each(size), each(unused));
+    }
 }
 
 fn pages(home: &Path) -> i64 {
@@ -176,7 +194,7 @@ impl Run {
     fn execution(&mut self) -> RowChange {
         self.step += 1;
         // As real ids are: the time first, and then what tells siblings apart.
-        let time = 0x0190_0000_0000 + u128::from(self.step);
+        let time = 0x0190_0000_0000 + u128::from(CLOCK.fetch_add(1, Ordering::Relaxed));
         let id =
             Uuid::from_u128((time << 80) | (self.id.as_u128() & 0xffff_ffff) << 32 | u128::from(self.step));
         RowChange {
@@ -198,7 +216,7 @@ impl Run {
 
     fn append(&mut self, shape: &str, changes: Vec<Vec<RowChange>>) -> Append {
         let stream = StreamId::Run(RunId(self.id));
-        let body = "a".repeat(88);
+        let body = "a".repeat(84);
         let event = |kind: &str| format!(r#"{{"{kind}":{{"x":{},"out":"{body}"}}}}"#, self.step);
         let bytes = format!("[{}]", shape.split(',').map(event).collect::<Vec<_>>().join(",")).into_bytes();
         let header = Header {

@@ -3,9 +3,9 @@
 //! A thread of its own moves almost everything while the writer goes on; what came in meanwhile is little,
 //! and the writer moves that between two batches. Only then is the WAL empty for a moment and starts over.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use rusqlite::Connection;
@@ -18,34 +18,48 @@ const PAGES: i64 = 4_000;
 const MORE: i64 = 1_000;
 /// A command that ends soon leaves the work to others for longer.
 const SHORT_PAGES: i64 = 4 * PAGES;
-/// The WAL's length is asked for once in so many batches.
-const ASK_EVERY: u32 = 8;
+/// A WAL this much longer than usual makes the writer wait: the disk cannot keep up with it.
+const TOO_LONG: i64 = 3 * PAGES;
+/// The WAL's length is asked for when about so many KiB were written.
+const ASK_EVERY: usize = 64;
 
 /// The writer's side.
 pub(crate) struct Checkpoints {
     place: Place,
     thread: Option<(SyncSender<()>, JoinHandle<()>)>,
-    moved: Arc<AtomicBool>,
+    shared: Arc<Shared>,
     usual: i64,
     next: i64,
-    batches: u32,
+    written: usize,
+}
+
+#[derive(Default)]
+struct Shared {
+    /// Held while the thread moves pages.
+    moving: Mutex<()>,
+    /// Set when it has.
+    moved: AtomicBool,
 }
 
 impl Checkpoints {
     pub(crate) fn new(place: Place) -> Self {
         let usual = if place.short { SHORT_PAGES } else { PAGES };
-        Self { place, thread: None, moved: Arc::default(), usual, next: usual, batches: 0 }
+        Self { place, thread: None, shared: Arc::default(), usual, next: usual, written: 0 }
     }
 
-    /// After a batch: starts moving when the WAL is long enough.
-    pub(crate) fn committed(&mut self, conn: &Connection) {
-        self.batches = self.batches.wrapping_add(1);
-        if !self.batches.is_multiple_of(ASK_EVERY) {
+    /// After a batch of about so many KiB: starts moving when the WAL is long enough.
+    pub(crate) fn committed(&mut self, conn: &Connection, written: usize) {
+        self.written += written;
+        if self.written < ASK_EVERY {
             return;
         }
+        self.written = 0;
         let Ok(pages) = checkpoint(conn, "PRAGMA wal_checkpoint(NOOP)") else { return };
         if pages < self.usual {
             self.next = self.usual;
+        } else if pages >= self.usual + TOO_LONG {
+            drop(self.shared.moving.lock());
+            self.shared.moved.store(true, Ordering::Release);
         } else if pages >= self.next && self.start() {
             self.next = pages + MORE;
         }
@@ -53,7 +67,7 @@ impl Checkpoints {
 
     /// Before a batch, with no other writer about: moves the rest.
     pub(crate) fn finish(&mut self, conn: &Connection) {
-        if self.moved.swap(false, Ordering::AcqRel)
+        if self.shared.moved.swap(false, Ordering::AcqRel)
             && let Err(error) = checkpoint(conn, "PRAGMA wal_checkpoint(PASSIVE)")
         {
             tracing::warn!(%error, "the WAL could not be moved into the file");
@@ -63,10 +77,10 @@ impl Checkpoints {
     fn start(&mut self) -> bool {
         if self.thread.is_none() {
             let (ask, asked) = sync_channel(1);
-            let (place, moved) = (self.place.clone(), Arc::clone(&self.moved));
+            let (place, shared) = (self.place.clone(), Arc::clone(&self.shared));
             let thread = std::thread::Builder::new()
                 .name("holdpoint-checkpoint".to_owned())
-                .spawn(move || run(&place, &asked, &moved));
+                .spawn(move || run(&place, &asked, &shared));
             self.thread = thread.ok().map(|thread| (ask, thread));
         }
         self.thread.as_ref().is_some_and(|(ask, _)| ask.try_send(()).is_ok())
@@ -82,11 +96,12 @@ impl Drop for Checkpoints {
     }
 }
 
-fn run(place: &Place, asked: &Receiver<()>, moved: &AtomicBool) {
+fn run(place: &Place, asked: &Receiver<()>, shared: &Shared) {
     let Ok(conn) = place.checkpointer() else { return };
     while asked.recv().is_ok() {
+        let _moving = shared.moving.lock();
         match checkpoint(&conn, "PRAGMA wal_checkpoint(PASSIVE)") {
-            Ok(_) => moved.store(true, Ordering::Release),
+            Ok(_) => shared.moved.store(true, Ordering::Release),
             Err(error) => tracing::warn!(%error, "the WAL could not be moved into the file"),
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! One thread of each handle writes: it commits everything that waits with one sync, and answers only
 //! after the commit. Small threads read; none keeps a read transaction open between two questions.
-//! Documented tables are views; see [`mod@schema`] for what stands behind them.
+//! Documented tables are views; `schema` says what stands behind them.
 //!
 //! Invariant: nothing is acknowledged that a power cut could take back, and a refusal writes nothing.
 

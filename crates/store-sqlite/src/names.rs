@@ -12,7 +12,7 @@ use rusqlite::{Connection, Error, OptionalExtension as _, ToSql, params};
 use uuid::Uuid;
 
 /// How many positions of the log share a mark.
-pub(crate) const BLOCK: u64 = 256;
+pub(crate) const BLOCK: u64 = 1024;
 /// How many names of one kind are remembered.
 const REMEMBERED: usize = 50_000;
 

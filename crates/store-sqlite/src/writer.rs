@@ -114,7 +114,7 @@ impl Writer {
         };
         drop(turn);
         self.books.tidy();
-        self.checkpoints.committed(&self.conn);
+        self.checkpoints.committed(&self.conn, jobs.iter().map(weight).sum());
         outcome
     }
 }
@@ -179,6 +179,20 @@ fn perform(conn: &Connection, books: &mut Books, task: &Task, pretend: bool) -> 
         }
         Task::Rebuild(stream, changes) => Done::Compared(rebuild::replace(conn, books, *stream, changes)?),
     }))
+}
+
+/// About how many KiB of WAL a job makes, beyond the pages that every commit shares.
+fn weight(job: &Job) -> usize {
+    match &job.task {
+        Task::Append(append, _) => {
+            let rows: usize = append.rows.iter().map(|row| row.bytes.len()).sum();
+            let blobs: usize = append.blobs.iter().map(|blob| blob.bytes.len()).sum();
+            8 + (rows + blobs) / 1024
+        }
+        Task::SaveFold(fold) => 8 + fold.bytes.len() / 1024,
+        Task::Claim(..) | Task::Beat => 8,
+        Task::Rebuild(..) => 1024,
+    }
 }
 
 fn run(sql: &str, conn: &Connection) -> rusqlite::Result<()> {
