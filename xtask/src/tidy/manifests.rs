@@ -18,15 +18,15 @@ const ORDER: &[&[&str]] = &[
     &["engine"],
     &["server"],
     &["cli"],
-    &["sim"],
+    &["sim", "fault-vfs"],
     &["xtask"],
 ];
 
-/// The crate that only tests use, and that every crate's tests may use.
-const SIMULATOR: &str = "sim";
+/// The crates that only tests use, and that every crate's tests may use.
+const FOR_TESTS: &[&str] = &["sim", "fault-vfs"];
 
 /// Crates that state lints of their own, because `unsafe_code = "forbid"` cannot be lifted in one place.
-const OWN_LINTS: &[&str] = &[];
+const OWN_LINTS: &[&str] = &["fault-vfs"];
 
 fn rank(krate: &str) -> Option<usize> {
     ORDER.iter().position(|row| row.contains(&krate))
@@ -55,7 +55,9 @@ fn order_of(manifest: &File) -> Vec<Finding> {
         let (line, other_rank) = (dependency.line, rank(other));
         let allowed = match dependency.section {
             Section::Normal => other_rank.is_some_and(|rank| rank < own),
-            Section::Dev => other == krate || other == SIMULATOR || other_rank.is_some_and(|rank| rank < own),
+            Section::Dev => {
+                other == krate || FOR_TESTS.contains(&other) || other_rank.is_some_and(|rank| rank < own)
+            }
         };
         if !allowed {
             let kind = if dependency.section == Section::Dev { "tests of " } else { "" };
@@ -203,15 +205,18 @@ mod tests {
     }
 
     #[test]
-    fn tests_may_use_the_simulator_and_the_crate_itself() {
-        let text = "[dev-dependencies]\nholdpoint-sim.workspace = true\nholdpoint-store = { path = \".\" }\n\
+    fn tests_may_use_what_is_made_for_tests_and_the_crate_itself() {
+        let text = "[dev-dependencies]\nholdpoint-sim.workspace = true\n\
+                    holdpoint-fault-vfs.workspace = true\nholdpoint-store = { path = \".\" }\n\
                     holdpoint-server.workspace = true\n";
         assert_eq!(
             found(order, &[("crates/store/Cargo.toml", text)]),
-            ["crates/store/Cargo.toml:4: tests of `store` may not depend on `server`"]
+            ["crates/store/Cargo.toml:5: tests of `store` may not depend on `server`"]
         );
-        let text = "[dependencies]\nholdpoint-sim.workspace = true\n";
-        assert_eq!(found(order, &[("crates/engine/Cargo.toml", text)]).len(), 1);
+        for only_tests in FOR_TESTS {
+            let text = format!("[dependencies]\nholdpoint-{only_tests}.workspace = true\n");
+            assert_eq!(found(order, &[("crates/engine/Cargo.toml", &text)]).len(), 1);
+        }
     }
 
     #[test]
