@@ -221,6 +221,14 @@ impl<'a> Draft<'a> {
         }
     }
 
+    /// People decide, and the system for them where nobody is there yet; agents never.
+    pub fn refuse_agents(&self) -> Result<(), Rejection> {
+        match self.envelope.actor.kind {
+            ActorKind::Person | ActorKind::System => Ok(()),
+            ActorKind::Agent => Err(Rejection::NotAPerson),
+        }
+    }
+
     /// Writes down an event of a run.
     pub fn on_run(&mut self, run: RunId, event: RunEvent) {
         self.emit(StreamId::Run(run), Event::Run(event));

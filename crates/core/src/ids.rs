@@ -150,6 +150,11 @@ impl Ids {
         Self { command, next: 0 }
     }
 
+    /// Starts at the first id for rows beside the log that the events of a command have not named.
+    pub fn beside(command: CommandId) -> Self {
+        Self { command, next: 1 << 31 }
+    }
+
     /// The next id: version 7, with the command's time, and hash bits for the rest (the last eight hex
     /// digits end up in file names and must differ between siblings).
     pub fn mint(&mut self) -> Uuid {
@@ -193,5 +198,6 @@ mod tests {
         assert_ne!(a.as_bytes()[12..], b.as_bytes()[12..]);
         assert_eq!(a.get_version_num(), 7);
         assert_eq!(a.as_bytes()[..6], command.0.as_bytes()[..6]);
+        assert!(![a, b].contains(&Ids::beside(command).mint()));
     }
 }

@@ -3,7 +3,7 @@
 //! A plan is immutable and named by the SHA-256 of its canonical JSON. Every way to write a workflow ends
 //! here; the rules know nothing else.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -298,6 +298,15 @@ pub enum PlanFault {
     /// There is nothing to do.
     #[error("the plan, or a group or loop in it, has no steps")]
     Empty,
+    /// A gate cannot be answered, or not clearly.
+    #[error("gate `{0}` needs options with different labels")]
+    Options(StepId),
+    /// A gate repeats something that does not stand before it.
+    #[error("gate `{0}` repeats `{1}`, which does not stand before it")]
+    Repeat(StepId, StepId),
+    /// A gate leaves out something that is not there.
+    #[error("gate `{0}` leaves out `{1}`, which is not in the plan")]
+    Skip(StepId, StepId),
 }
 
 impl Plan {
@@ -337,6 +346,7 @@ impl Plan {
                 return Err(PlanFault::NoBody(node.id.clone()));
             }
         }
+        loaded.check_choices()?;
         Ok(loaded)
     }
 }
@@ -357,28 +367,55 @@ impl LoadedPlan {
         self.nodes.iter().filter(|node| node.parent.is_none()).count() as u32
     }
 
-    /// The siblings on the way from one node to another, both included.
-    pub fn between(&self, from: usize, to: usize) -> Vec<StepId> {
-        let mut forward = vec![false; self.nodes.len()];
+    /// The siblings on the way from one node to another, both included; nothing when no way leads there.
+    pub fn between(&self, from: usize, to: usize) -> Vec<usize> {
+        let mut before: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let mut seen = BTreeSet::from([from]);
         let mut todo = vec![from];
         while let Some(node) = todo.pop() {
-            if !std::mem::replace(&mut forward[node], true) && node != to {
-                todo.extend(&self.nodes[node].next);
+            for &next in self.nodes[node].next.iter().filter(|_| node != to) {
+                before.entry(next).or_default().push(node);
+                if seen.insert(next) {
+                    todo.push(next);
+                }
             }
         }
-        let mut on_way = vec![false; self.nodes.len()];
-        on_way[to] = true;
-        // Siblings behind a node may stand anywhere in the list, so this goes on until nothing changes.
-        loop {
-            let more: Vec<usize> = (0..self.nodes.len())
-                .filter(|&n| forward[n] && !on_way[n] && self.nodes[n].next.iter().any(|&next| on_way[next]))
-                .collect();
-            if more.is_empty() {
-                break;
+        let mut on_way = BTreeSet::new();
+        let mut todo = if seen.contains(&to) { vec![to] } else { Vec::new() };
+        while let Some(node) = todo.pop() {
+            if on_way.insert(node) {
+                todo.extend(before.get(&node).into_iter().flatten());
             }
-            more.into_iter().for_each(|n| on_way[n] = true);
         }
-        (0..self.nodes.len()).filter(|&n| on_way[n]).map(|n| self.nodes[n].id.clone()).collect()
+        on_way.into_iter().collect()
+    }
+
+    /// Every option of every gate leads somewhere.
+    fn check_choices(&self) -> Result<(), PlanFault> {
+        for (index, node) in self.nodes.iter().enumerate() {
+            let NodeShape::Gate(choice) = &node.kind else { continue };
+            let labels: BTreeSet<_> = choice.options.iter().map(|option| &option.label).collect();
+            if labels.is_empty() || labels.len() != choice.options.len() {
+                return Err(PlanFault::Options(node.id.clone()));
+            }
+            for option in &choice.options {
+                match &option.action {
+                    ChoiceAction::Continue | ChoiceAction::Abort => {}
+                    ChoiceAction::Repeat(step) => {
+                        let before = |from: usize| from != index && !self.between(from, index).is_empty();
+                        if !self.find(step).is_some_and(before) {
+                            return Err(PlanFault::Repeat(node.id.clone(), step.clone()));
+                        }
+                    }
+                    ChoiceAction::Skip(steps) => {
+                        if let Some(unknown) = steps.iter().find(|step| self.find(step).is_none()) {
+                            return Err(PlanFault::Skip(node.id.clone(), unknown.clone()));
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     fn level(&mut self, steps: &[PlanStep], parent: Option<usize>) -> Result<Vec<usize>, PlanFault> {

@@ -37,9 +37,10 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, command: &ApproveComplete) -> R
     draft.reply.execution = Some(execution.id);
     let gate = match execution.state {
         ExecutionState::AwaitingComplete(gate) => gate,
-        // What was asked for is in effect.
-        ExecutionState::Completed => return Ok(()),
-        ExecutionState::Pending
+        // What was asked for is in effect; changes would come too late, and must not be lost silently.
+        ExecutionState::Completed if command.edits.is_empty() => return Ok(()),
+        ExecutionState::Completed
+        | ExecutionState::Pending
         | ExecutionState::AwaitingStart(_)
         | ExecutionState::Working(_)
         | ExecutionState::Failed => return Err(wrong_execution(draft, run, x, "approve the result")?),

@@ -23,6 +23,7 @@ const MAX_TOKENS: usize = 10_000;
 
 /// The rule.
 pub fn decide(draft: &mut Draft<'_>, command: &IssueToken) -> Result<(), Rejection> {
+    draft.refuse_agents()?;
     let home = draft.home();
     if command.name.trim().is_empty() {
         return Err(Rejection::Invalid(vec![Fault::at("/name", "a name is required")]));

@@ -38,7 +38,7 @@ pub mod write_journal;
 use crate::command::{Command, Decide, Envelope, HomeCommand, PipelineCommand, RunCommand};
 use crate::decision::{Decision, Draft, World};
 use crate::facts::Facts;
-use crate::state::run::{ExecutionState, GateKind};
+use crate::state::run::{ExecutionState, GateKind, RunStatus};
 use crate::{ExecNo, GateId, PipelineId, Rejection, RunId, StreamId};
 
 /// Decides what a command makes happen, or refuses it.
@@ -133,9 +133,14 @@ pub fn needs(command: &Command, world: &World<'_>) -> Vec<StreamId> {
     wanted
 }
 
-/// What can be done with an execution, by the state that it stands at.
-pub(crate) fn possible(state: ExecutionState) -> Vec<&'static str> {
+/// What can be done with an execution, by the states that its run and it stand at.
+pub(crate) fn possible(run: RunStatus, state: ExecutionState) -> Vec<&'static str> {
+    if !run.is_active() {
+        return vec!["rollback"];
+    }
     match state {
+        ExecutionState::Pending if run == RunStatus::Paused => vec!["resume"],
+        ExecutionState::AwaitingStart(_) if run == RunStatus::Paused => vec!["resume", "reject"],
         ExecutionState::Pending => vec!["start"],
         ExecutionState::AwaitingStart(_) => vec!["approve-start", "reject"],
         ExecutionState::Working(stage) => match stage {
@@ -165,16 +170,16 @@ pub(crate) fn wrong_execution(
         what: "execution",
         id: execution.id.to_string(),
         state: execution.state.name(),
-        possible: possible(execution.state),
+        possible: possible(draft.run(run)?.status, execution.state),
     })
 }
 
 /// Refuses an action on a run because of its state.
 pub(crate) fn wrong_run(draft: &Draft<'_>, run: RunId, action: &'static str) -> Result<Rejection, Rejection> {
-    use crate::state::run::RunStatus;
     let state = draft.run(run)?;
     let possible = match state.status {
         RunStatus::NotStarted => vec!["start", "abort"],
+        RunStatus::InProgress if state.failed > 0 => vec!["retry", "abort", "fail", "rollback"],
         RunStatus::InProgress => vec!["pause", "abort", "fail", "rollback"],
         RunStatus::Paused if state.failed > 0 => vec!["retry", "rollback", "fail", "abort"],
         RunStatus::Paused => vec!["resume", "abort", "fail", "rollback"],

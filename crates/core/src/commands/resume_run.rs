@@ -4,18 +4,20 @@ use super::wrong_run;
 use crate::decision::Draft;
 use crate::event::RunEvent;
 use crate::flow;
-use crate::state::run::{ExecutionState, RunStatus};
-use crate::{ExecNo, Rejection, RunId};
+use crate::state::run::RunStatus;
+use crate::{Rejection, RunId};
 
 /// The rule. A run that is paused because a step failed goes on by retrying, not by resuming.
 pub fn decide(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
     let state = draft.run(run)?;
     match state.status {
         RunStatus::Paused => {}
-        RunStatus::InProgress if state.pause_requested => {
+        RunStatus::InProgress if state.pause_requested && state.failed == 0 => {
             draft.on_run(run, RunEvent::PauseDropped {});
-            return Ok(());
+            return flow::start_waiting(draft, run);
         }
+        // It pauses because a step failed while others still work.
+        RunStatus::InProgress if state.pause_requested => return Err(wrong_run(draft, run, "resume")?),
         RunStatus::InProgress => return Ok(()),
         RunStatus::NotStarted | RunStatus::Completed | RunStatus::Failed | RunStatus::Aborted => {
             return Err(wrong_run(draft, run, "resume")?);
@@ -25,15 +27,8 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
         return Err(wrong_run(draft, run, "resume")?);
     }
     flow::require_present_definition(draft, run)?;
-    let waiting: Vec<ExecNo> = (state.branches.values().flat_map(|b| b.active.iter()))
-        .copied()
-        .filter(|x| state.execution(*x).is_some_and(|e| e.state == ExecutionState::Pending && !e.held_back))
-        .collect();
     draft.on_run(run, RunEvent::Resumed {});
-    for x in waiting {
-        flow::start_or_hold(draft, run, x, false)?;
-    }
-    Ok(())
+    flow::start_waiting(draft, run)
 }
 
 #[cfg(test)]

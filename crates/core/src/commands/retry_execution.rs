@@ -29,14 +29,34 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, x: ExecNo) -> Result<(), Reject
     let exhausted = |failure: &crate::event::Failure| &*failure.error_type == "revisions_exhausted";
     let by_revision = execution.last_error.as_ref().is_some_and(|(_, failure)| exhausted(failure));
     draft.on_run(run, RunEvent::RetryGranted { x, revision: by_revision });
-    if draft.run(run)?.status == RunStatus::Paused {
-        draft.on_run(run, RunEvent::Resumed {});
-    }
+    go_on(draft, run)?;
     let policy = flow::policy_of(draft, run, x)?;
     let (revision, attempt) =
         if by_revision { (execution.revision + 1, 1) } else { (execution.revision, execution.attempt + 1) };
     flow::begin_attempt(draft, run, x, revision, attempt, &policy);
     Ok(())
+}
+
+/// The run moves again. While other steps stand at failed it pauses when nothing works any more.
+fn go_on(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
+    let state = draft.run(run)?;
+    let (paused, pausing, others_failed) =
+        (state.status == RunStatus::Paused, state.pause_requested, state.failed > 0);
+    if paused {
+        draft.on_run(run, RunEvent::Resumed {});
+    }
+    match (others_failed, pausing) {
+        (true, true) => Ok(()),
+        (true, false) => {
+            draft.on_run(run, RunEvent::PauseAsked {});
+            Ok(())
+        }
+        (false, true) => {
+            draft.on_run(run, RunEvent::PauseDropped {});
+            flow::start_waiting(draft, run)
+        }
+        (false, false) => flow::start_waiting(draft, run),
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::{Rejection, StreamId, TokenId};
 
 /// The rule.
 pub fn decide(draft: &mut Draft<'_>, token: TokenId) -> Result<(), Rejection> {
+    draft.refuse_agents()?;
     if !draft.home().tokens.contains_key(&token) {
         return Err(Rejection::NotFound { what: "token", id: token.to_string() });
     }

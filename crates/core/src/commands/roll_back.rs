@@ -91,6 +91,7 @@ pub fn impact(draft: &Draft<'_>, command: &RollBack) -> Result<(PipelineId, Impa
     let source = draft.run(command.source)?;
     let not_a_pipeline = Rejection::NotFound { what: "pipeline run", id: command.source.to_string() };
     let pipeline = source.pipeline().ok_or(not_a_pipeline)?;
+    super::delete_pipeline::live(draft, pipeline, "roll back")?;
     flow::require_present_definition(draft, command.source)?;
     let target = target_run(command)?;
     let run = draft.run(target)?;
@@ -235,6 +236,7 @@ pub(crate) fn after_failure(draft: &mut Draft<'_>, run: RunId, x: ExecNo) -> Res
     let position = draft.execution(run, x)?.position;
     let state = draft.run(run)?;
     let Some(pipeline) = state.pipeline() else { return Ok(()) };
+    let pausing = state.pause_requested;
     let before = position.checked_sub(1);
     let kept = before.and_then(|before| state.executions.values().find(|e| e.position == before));
     let checkpoint = kept.and_then(|e| e.place.step.checkpoint()).zip(before);
@@ -248,7 +250,13 @@ pub(crate) fn after_failure(draft: &mut Draft<'_>, run: RunId, x: ExecNo) -> Res
         triggered_by: TriggeredBy::CheckpointFailure,
         reason: None,
     };
-    carry_out(draft, request)
+    carry_out(draft, request)?;
+    // Somebody asked for a pause at the end of the step, and this is its end.
+    if pausing {
+        draft.on_run(run, RunEvent::PauseAsked {});
+        flow::settle(draft, run)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

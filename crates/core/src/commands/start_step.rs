@@ -19,7 +19,11 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
             return Err(wrong_run(draft, run, "start a step")?);
         }
     }
-    let current = state.current().map(|(x, execution)| (x, execution.id, execution.state));
+    let active = state.branches.values().flat_map(|b| b.active.iter());
+    let pending = active
+        .filter_map(|x| Some((*x, state.execution(*x)?)))
+        .find(|(_, execution)| execution.state == ExecutionState::Pending);
+    let current = pending.or_else(|| state.current()).map(|(x, e)| (x, e.id, e.state));
     let Some((x, id, standing)) = current else { return Err(wrong_run(draft, run, "start a step")?) };
     draft.reply.execution = Some(id);
     match standing {

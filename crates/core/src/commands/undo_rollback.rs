@@ -25,7 +25,7 @@ pub(super) fn needs(
 /// The rule.
 pub fn decide(draft: &mut Draft<'_>, pipeline: PipelineId, rollback: RollbackId) -> Result<(), Rejection> {
     draft.reply.rollback = Some(rollback);
-    let state = draft.pipeline(pipeline)?;
+    let state = super::delete_pipeline::live(draft, pipeline, "undo a rollback")?;
     let refuse = |reason: String| Err(Rejection::CannotUndo { rollback, reason });
     let Some(record) = state.rollbacks.iter().find(|record| record.rollback == rollback).cloned() else {
         return match state.rollback_rows.get(&rollback) {

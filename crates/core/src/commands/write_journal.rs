@@ -30,7 +30,13 @@ pub fn decide(
         | ExecutionState::Failed => return Err(Rejection::NotOwed),
     }
     let journal = draft.journal(execution);
-    if journal.lines + journal.messages + journal.tools >= MAX_ENTRIES {
+    // Whose journal it is was settled when it was opened.
+    let entries: Vec<&Entry> = entries.iter().filter(|e| !matches!(e, Entry::Opened { .. })).collect();
+    if entries.is_empty() {
+        return Ok(());
+    }
+    let held = [journal.lines, journal.messages, journal.tools].into_iter().map(u64::from).sum::<u64>();
+    if held + entries.len() as u64 > u64::from(MAX_ENTRIES) {
         return Err(Rejection::LimitReached { what: "journal entries", limit: MAX_ENTRIES.into() });
     }
     let stream = StreamId::Journal(execution);

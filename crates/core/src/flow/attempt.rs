@@ -9,7 +9,7 @@ use crate::decision::Draft;
 use crate::definition::OnFailure;
 use crate::event::{Failure, Opening, PauseReason, RunEvent, Usage};
 use crate::plan::{Body, Policy, Work};
-use crate::state::run::{Execution, RunStatus};
+use crate::state::run::{Execution, ExecutionState, RunStatus};
 use crate::{Digest, ExecNo, GateId, Rejection, RunId};
 
 /// A fresh execution: asks a person, begins, or stays pending.
@@ -39,12 +39,24 @@ pub fn begin_attempt(
 ) {
     let (opening, deadline) = match policy.work {
         Work::Form => (Opening::Form(GateId(draft.ids.mint())), None),
-        Work::Script { asks: true } => (Opening::Input(GateId(draft.ids.mint())), None),
-        Work::Script { asks: false } | Work::Agents | Work::Task => {
+        Work::Script { asks: true } if !is_answered(draft, run, x, revision) => {
+            (Opening::Input(GateId(draft.ids.mint())), None)
+        }
+        Work::Script { .. } | Work::Agents | Work::Task => {
             (Opening::Work, policy.timeout.map(|(seconds, _)| draft.envelope.at.plus_seconds(seconds)))
         }
     };
     draft.on_run(run, RunEvent::AttemptBegan { x, revision, attempt, opening, deadline });
+}
+
+/// Whether a script's question was answered in an attempt before this one. An attempt that follows by itself
+/// uses that answer; one that a person asked for asks anew.
+fn is_answered(draft: &Draft<'_>, run: RunId, x: ExecNo, revision: u32) -> bool {
+    draft.execution(run, x).is_ok_and(|execution| {
+        execution.input.is_some()
+            && execution.revision == revision
+            && execution.state != ExecutionState::Failed
+    })
 }
 
 /// The work of an attempt is done and its outputs are written down: checks, asks, or completes.
@@ -135,8 +147,7 @@ pub fn fail_attempt(
 ) -> Result<(), Rejection> {
     let policy = policy_of(draft, run, x)?;
     let execution = draft.execution(run, x)?;
-    let used = execution.attempt.saturating_sub(execution.check_retries);
-    if used < execution.max_attempts {
+    if execution.used_attempts() < execution.max_attempts {
         let delay = u64::from(policy.retry_delay_seconds) * 1_000_000;
         let retry_at = draft.envelope.at.plus_micros(delay + draft.ids.jitter(delay / 5));
         draft.on_run(run, RunEvent::AttemptFailed { x, failure, retry_at, usage });

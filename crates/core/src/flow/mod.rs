@@ -10,7 +10,9 @@ pub use attempt::{
     ask_to_complete, begin_attempt, complete, fail_attempt, fail_for_good, finish_work, shown_digest,
     start_or_hold,
 };
-pub use walk::{ask_to_start, close_run, make_execution, repeat, settle, start_plan, step_done};
+pub use walk::{
+    ask_to_start, close_run, make_execution, repeat, settle, start_plan, start_waiting, step_done,
+};
 
 use std::sync::Arc;
 
@@ -42,13 +44,24 @@ pub fn policy_of(draft: &Draft<'_>, run: RunId, x: ExecNo) -> Result<Policy, Rej
 /// The names of the steps that must be completed before this one and are not.
 pub fn missing_dependencies(draft: &Draft<'_>, run: RunId, x: ExecNo) -> Result<Vec<String>, Rejection> {
     let Body::Checkpoint(definition) = &*body_of(draft, run, x)? else { return Ok(Vec::new()) };
-    let state = draft.run(run)?;
-    let done = |step: &StepId| {
-        let completed = |e: &Execution| e.state == crate::state::run::ExecutionState::Completed;
-        state.executions.values().any(|e| e.place.step == *step && completed(e))
-    };
     let required = &definition.dependencies.required_checkpoint_ids;
-    let missing = required.iter().filter(|id| !done(&StepId::from(**id)));
+    if required.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (state, plan) = (draft.run(run)?, draft.plan(run)?);
+    let position = draft.execution(run, x)?.position;
+    // A pipeline visits its checkpoints in order, so what stands before this one is completed. Looking for
+    // the execution would take longer the longer the run is.
+    let done = |id: &crate::CheckpointId| {
+        plan.find(&StepId::from(*id)).is_some_and(|node| match state.pipeline() {
+            Some(_) => plan.nodes[node].position < position,
+            None => {
+                let completed = |e: &Execution| e.state == crate::state::run::ExecutionState::Completed;
+                state.executions.values().any(|e| e.place.step == plan.nodes[node].id && completed(e))
+            }
+        })
+    };
+    let missing = required.iter().filter(|id| !done(id));
     let pipeline = state.pipeline().and_then(|id| draft.pipeline(id).ok());
     let name = |id: &crate::CheckpointId| {
         let known = pipeline.and_then(|p| p.definition(*id));

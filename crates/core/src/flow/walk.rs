@@ -1,5 +1,6 @@
 //! Walking the plan: entering nodes, joining, going round loops, ending.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{begin_attempt, body_of, missing_dependencies, policy_of};
@@ -44,16 +45,55 @@ pub fn step_done(draft: &mut Draft<'_>, run: RunId, place: &Place) -> Result<(),
     Walk { run, branch: place.branch, plan, todo, first: false }.go(draft)
 }
 
-/// Visits an earlier sibling of a gate again; the way leads back to the gate from there.
+/// Visits an earlier sibling of a gate again; the way leads back to the gate from there, and nowhere else.
 pub fn repeat(draft: &mut Draft<'_>, run: RunId, gate: &Place, step: &StepId) -> Result<(), Rejection> {
     let plan = draft.plan(run)?;
     let missing = || Rejection::NotFound { what: "step", id: step.to_string() };
-    let here = plan.find(&gate.step).map(|node| plan.nodes[node].parent);
-    let node = plan.find(step).filter(|node| Some(plan.nodes[*node].parent) == here).ok_or_else(missing)?;
-    let again = plan.between(node, plan.find(&gate.step).ok_or_else(missing)?);
-    draft.on_run(run, RunEvent::Repeated { place: gate.clone(), steps: again });
-    let todo = vec![Todo::Enter { node, path: gate.path.clone() }];
+    let to = plan.find(&gate.step).ok_or_else(missing)?;
+    let from = plan.find(step).ok_or_else(missing)?;
+    let again = plan.between(from, to);
+    if from == to || !again.contains(&from) {
+        return Err(missing());
+    }
+    refuse_while_repeated(draft, run, gate, again.iter().map(|&node| &plan.nodes[node].id))?;
+    let steps = again.iter().map(|&node| plan.nodes[node].id.clone()).collect();
+    draft.on_run(run, RunEvent::Repeated { place: gate.clone(), steps });
+    // What comes from beside the way has arrived before and does not come again.
+    let mut inside: BTreeMap<usize, u32> = BTreeMap::new();
+    for &next in again.iter().filter(|&&node| node != to).flat_map(|&node| &plan.nodes[node].next) {
+        *inside.entry(next).or_default() += 1;
+    }
+    for &node in again.iter().filter(|&&node| node != from) {
+        let coming = inside.get(&node).copied().unwrap_or(0);
+        let arrived = plan.nodes[node].needs.saturating_sub(coming);
+        if arrived > 0 {
+            let step = plan.nodes[node].id.clone();
+            draft.on_run(run, RunEvent::Joined { branch: gate.branch, step, arrived });
+        }
+    }
+    let todo = vec![Todo::Enter { node: from, path: gate.path.clone() }];
     Walk { run, branch: gate.branch, plan, todo, first: true }.go(draft)
+}
+
+/// Two gates cannot have the same step repeated at once: it could come back to one of them only.
+fn refuse_while_repeated<'p>(
+    draft: &Draft<'_>,
+    run: RunId,
+    gate: &Place,
+    mut steps: impl Iterator<Item = &'p StepId>,
+) -> Result<(), Rejection> {
+    let Some(branch) = draft.run(run)?.branches.get(&gate.branch) else { return Ok(()) };
+    let busy = |step: &StepId| *step != gate.step && branch.ways.get(step).is_some_and(|way| !way.done);
+    match steps.find(|step| busy(step)) {
+        None => Ok(()),
+        Some(step) => Err(Rejection::WrongState {
+            action: "repeat the step",
+            what: "step",
+            id: step.to_string(),
+            state: "being repeated already",
+            possible: vec!["answer again when it is done", "pick another option"],
+        }),
+    }
 }
 
 impl Walk {
@@ -91,11 +131,12 @@ impl Walk {
         let plan = self.plan.clone();
         let info = &plan.nodes[node];
         let place = self.place(draft, &info.id, &path)?;
+        if self.is_skipped(draft, &info.id)? {
+            draft.on_run(self.run, RunEvent::StepSkipped { place });
+            self.todo.push(Todo::Done { node, path });
+            return Ok(());
+        }
         match &info.kind {
-            NodeShape::Step if self.is_skipped(draft, &info.id)? => {
-                draft.on_run(self.run, RunEvent::StepSkipped { place });
-                self.todo.push(Todo::Done { node, path });
-            }
             NodeShape::Step => {
                 let x = make_execution(draft, self.run, place, info.position, false)?;
                 super::start_or_hold(draft, self.run, x, self.first)?;
@@ -124,7 +165,7 @@ impl Walk {
         let info = &plan.nodes[node];
         let mut ready = Vec::new();
         for &next in &info.next {
-            if self.arrive(draft, next)? {
+            if self.leads_to(draft, &info.id, next)? && self.arrive(draft, next)? {
                 ready.push(next);
             }
         }
@@ -133,6 +174,15 @@ impl Walk {
             Some(parent) => self.child_done(draft, parent, path),
             None => Ok(()),
         }
+    }
+
+    /// Whether the way goes on to a sibling behind: always, but for a step that was visited again for a gate.
+    fn leads_to(&self, draft: &Draft<'_>, step: &StepId, next: usize) -> Result<bool, Rejection> {
+        let Some(branch) = draft.run(self.run)?.branches.get(&self.branch) else { return Ok(true) };
+        let next = &self.plan.nodes[next].id;
+        Ok(branch.ways.get(step).is_none_or(|way| {
+            way.gate == *next || branch.ways.get(next).is_some_and(|other| other.gate == way.gate)
+        }))
     }
 
     /// Counts an arrival at a node; true when it can be entered.
@@ -188,9 +238,11 @@ impl Walk {
     }
 
     fn place(&self, draft: &Draft<'_>, step: &StepId, path: &[(StepId, u32)]) -> Result<Place, Rejection> {
-        // Inside a loop the iteration tells visits apart; `visit` counts repeats by a person.
+        // Inside a loop the iteration tells visits apart; `visit` counts repeats by a person, of the step
+        // itself and of what is around it.
         let branch = draft.run(self.run)?.branches.get(&self.branch);
-        let visit = branch.and_then(|b| b.repeats.get(step)).copied().unwrap_or(1);
+        let repeats = |step: &StepId| branch.and_then(|b| b.repeats.get(step)).map_or(0, |times| times - 1);
+        let visit = 1 + repeats(step) + path.iter().map(|(around, _)| repeats(around)).sum::<u32>();
         Ok(Place { branch: self.branch, step: step.clone(), path: path.to_vec(), visit })
     }
 }
@@ -281,6 +333,19 @@ pub fn settle(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
     }
     let reason = if failed { PauseReason::StepFailed } else { PauseReason::Asked };
     draft.on_run(run, RunEvent::Paused { reason });
+    Ok(())
+}
+
+/// Begins what is pending and was only kept from beginning by a pause.
+pub fn start_waiting(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
+    let state = draft.run(run)?;
+    let waiting: Vec<ExecNo> = (state.branches.values().flat_map(|b| b.active.iter()))
+        .copied()
+        .filter(|x| state.execution(*x).is_some_and(|e| e.state == ExecutionState::Pending && !e.held_back))
+        .collect();
+    for x in waiting {
+        super::start_or_hold(draft, run, x, false)?;
+    }
     Ok(())
 }
 

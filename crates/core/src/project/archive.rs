@@ -92,12 +92,14 @@ pub(super) fn unwound(
     }
 }
 
-/// Marks an execution and its outputs as taken out, or as back.
+/// Marks an execution, its outputs and what people said about it as taken out, or as back.
 fn hide(x: ExecNo, execution: &Execution, mark: &Cell, changes: &mut Vec<RowChange>) {
     let cells = |mark: &Cell| -> Cells { vec![("rollback", mark.clone())] };
     changes.push(RowChange { table: Table::Execution, op: Op::Patch(x.0, cells(mark)) });
-    for output in &execution.artifacts {
-        changes.push(RowChange { table: Table::Artifact, op: Op::Patch(output.n, cells(mark)) });
+    // All attempts' outputs and all that people said, not only what the state still knows.
+    for table in [Table::Artifact, Table::Interaction] {
+        let op = Op::PatchWhere("execution", execution.id.0.into(), cells(mark));
+        changes.push(RowChange { table, op });
     }
 }
 

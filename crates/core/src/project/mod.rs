@@ -48,7 +48,7 @@ fn journal(
     events: &[Event],
     changes: &mut [Vec<RowChange>],
 ) {
-    let mut ids = Ids::of(stamp.command);
+    let mut ids = Ids::beside(stamp.command);
     let mut n = before.lines;
     for (event, changes) in events.iter().zip(changes) {
         let Event::Journal(Entry::Log { level, text, details }) = event else { continue };

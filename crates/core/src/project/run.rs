@@ -1,13 +1,14 @@
 //! Rows of runs, executions, artifacts, gates and what people said.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::{Columns, archive};
 use crate::event::{Event, Made, Opening, Origin, RunEvent};
 use crate::paths::{checkpoint_folder, promoted_name, run_folder, staged_name, temp_folder};
 use crate::rows::{Cell, Op, RowChange, Table};
 use crate::state::Stamp;
-use crate::state::run::{Execution, RunState};
+use crate::state::run::{Execution, Removed, RunState};
 use crate::{ExecNo, GateId, Ids, RunId};
 
 pub(super) fn project(
@@ -22,10 +23,16 @@ pub(super) fn project(
         before,
         after,
         stamp,
-        ids: Ids::of(stamp.command),
+        ids: Ids::beside(stamp.command),
         artifacts: before.rows.artifacts,
         interactions: before.rows.interactions,
+        closed: BTreeSet::new(),
+        taken_out: None,
     };
+    rows.taken_out = events.iter().find_map(|event| match event {
+        Event::Run(RunEvent::Rewound { rollback, .. }) => after.removed.get(rollback).map(Arc::as_ref),
+        Event::Run(_) | Event::Home(_) | Event::Pipeline(_) | Event::Journal(_) => None,
+    });
     let mut touched = BTreeSet::new();
     for (event, changes) in events.iter().zip(changes.iter_mut()) {
         if let Event::Run(event) = event {
@@ -100,9 +107,22 @@ struct Rows<'a> {
     ids: Ids,
     artifacts: u32,
     interactions: u32,
+    /// Gates whose answers are written: closing what is left does not overwrite them.
+    closed: BTreeSet<GateId>,
+    /// What a rollback among the events took out.
+    taken_out: Option<&'a Removed>,
 }
 
-impl Rows<'_> {
+impl<'a> Rows<'a> {
+    /// An execution as the events leave it, also when they take it out in the end.
+    fn left(&self, x: ExecNo) -> Option<&'a Execution> {
+        let taken_out = || {
+            let (_, execution) = self.taken_out?.executions.iter().find(|(other, _)| *other == x)?;
+            Some(execution.as_ref())
+        };
+        self.after.execution(x).or_else(taken_out)
+    }
+
     fn event(&mut self, event: &RunEvent, changes: &mut Vec<RowChange>) {
         match event {
             RunEvent::StartAsked { gate, .. }
@@ -207,8 +227,11 @@ impl Rows<'_> {
         changes.push(RowChange { table: Table::Gate, op: Op::Put(open.n, cells) });
     }
 
-    fn answered(&self, gate: GateId, answer: &str, changes: &mut Vec<RowChange>) {
+    fn answered(&mut self, gate: GateId, answer: &str, changes: &mut Vec<RowChange>) {
         let Some(open) = self.before.gates.get(&gate) else { return };
+        if !self.closed.insert(gate) {
+            return;
+        }
         let cells = vec![
             ("open", false.into()),
             ("closed_at", self.stamp.at.into()),
@@ -219,7 +242,7 @@ impl Rows<'_> {
     }
 
     fn said(&mut self, x: ExecNo, kind: &str, said: &str, response: &str, changes: &mut Vec<RowChange>) {
-        let Some(execution) = self.after.execution(x) else { return };
+        let Some(execution) = self.left(x) else { return };
         let cells = vec![
             ("id", self.ids.mint().into()),
             ("execution", execution.id.0.into()),
@@ -236,7 +259,7 @@ impl Rows<'_> {
     fn made(&mut self, x: ExecNo, made: &Made, changes: &mut Vec<RowChange>) {
         let n = self.artifacts;
         self.artifacts += 1;
-        let Some(execution) = self.after.execution(x) else { return };
+        let Some(execution) = self.left(x) else { return };
         let staged = staged_name(&made.name, made.artifact, &made.format);
         let kept = execution.artifacts.iter().find(|output| output.made.record == made.record);
         let promoted = kept.and_then(|output| output.promoted_at);
@@ -265,7 +288,7 @@ impl Rows<'_> {
 
     /// The row of an execution, and those of its outputs that changed.
     fn execution(&self, x: ExecNo, changes: &mut Vec<RowChange>) {
-        let Some(after) = self.after.execution(x) else { return };
+        let Some(after) = self.left(x) else { return };
         let before = self.before.execution(x);
         changes.extend(execution_row(self.after, x, before, after));
         let Some(before) = before else { return };

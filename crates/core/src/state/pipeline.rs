@@ -157,7 +157,7 @@ impl PipelineState {
             PipelineEvent::RunOpened { run, number } => {
                 self.runs.insert(*number, RunEntry { run: *run, removed: None });
                 self.active.insert(*run);
-                self.next_number = self.next_number.max(number + 1);
+                self.next_number = self.next_number.max(number.saturating_add(1));
             }
             PipelineEvent::RunClosed { run } => {
                 self.active.remove(run);
@@ -192,7 +192,7 @@ impl PipelineState {
     /// The order changed: runs count from 1 again. While nothing ever ran, building a pipeline up is not a
     /// new version of anything, but the number goes up all the same: people see that it changed.
     fn new_version(&mut self, stamp: &Stamp<'_>) {
-        self.definition_version += 1;
+        self.definition_version = self.definition_version.saturating_add(1);
         self.next_number = 1;
         self.runs = OrdMap::new();
         self.rollbacks = Vector::new();

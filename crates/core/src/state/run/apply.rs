@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::{
     Branch, EffectId, EffectKind, Execution, ExecutionState, ExecutionTimes, Gate, GateKind, Node, NodeKind,
-    Output, Part, Round, RunState, RunStatus, Stage, TimerId, TimerKind,
+    Output, Part, Round, RunState, RunStatus, Stage, TimerId, TimerKind, Way,
 };
 use crate::event::{Made, Opening, Place, RunEvent, Usage};
 use crate::state::Stamp;
-use crate::{BranchNo, Digest, ExecNo, GateId, NodeNo, Timestamp};
+use crate::{BranchNo, Digest, ExecNo, GateId, NodeNo, StepId, Timestamp};
 
 impl RunState {
     /// Folds one event in.
@@ -47,6 +47,7 @@ impl RunState {
                     revision: 0,
                     attempt: 1,
                     max_attempts: *max_attempts,
+                    granted: 0,
                     max_revisions: *max_revisions,
                     check_retries: 0,
                     held_back: *held,
@@ -61,7 +62,10 @@ impl RunState {
                 };
                 self.make_execution(*x, made);
             }
-            RunEvent::StepSkipped { place } => self.child_done(place),
+            RunEvent::StepSkipped { place } => {
+                self.back_at(place);
+                self.node_done(place);
+            }
             RunEvent::StartAsked { x, gate, digest } => {
                 self.open(*gate, GateKind::ApproveStart, Some(*x), Some(*digest), at);
                 self.edit(*x, |e| e.state = ExecutionState::AwaitingStart(*gate));
@@ -169,9 +173,11 @@ impl RunState {
                 self.edit(*x, |e| {
                     e.times.failed = None;
                     if *revision {
-                        e.max_revisions += 1;
+                        e.max_revisions = e.max_revisions.saturating_add(1);
                     } else {
-                        e.max_attempts = e.max_attempts.max(e.attempt + 1);
+                        let more = (e.used_attempts().saturating_add(1)).saturating_sub(e.max_attempts);
+                        e.max_attempts = e.max_attempts.saturating_add(more);
+                        e.granted = e.granted.saturating_add(more);
                     }
                 });
             }
@@ -187,6 +193,7 @@ impl RunState {
                 };
                 self.rows.gates += 1;
                 self.gates.insert(*gate, Arc::new(asked));
+                self.back_at(place);
                 self.branch(place.branch, |b| {
                     b.asking.insert(*gate);
                 });
@@ -196,10 +203,17 @@ impl RunState {
                 for step in steps {
                     *b.repeats.entry(step.clone()).or_insert(1) += 1;
                     b.joins.remove(step);
+                    if *step != place.step {
+                        let way = Way { gate: place.step.clone(), done: false };
+                        b.ways.insert(step.clone(), way);
+                    } else if let Some(way) = b.ways.get_mut(step) {
+                        // The gate itself is on the way back to another one.
+                        way.done = false;
+                    }
                 }
                 // The steps on the way count as children that are not done, once more.
                 if let Some(round) = place.path.last().and_then(|(around, _)| b.rounds.get_mut(around)) {
-                    round.left += steps.len() as u32;
+                    round.left = round.left.saturating_add(steps.len() as u32);
                 }
             }),
             RunEvent::SkipsAdded { branch, steps } => {
@@ -219,7 +233,7 @@ impl RunState {
                 self.branch(place.branch, |b| {
                     b.rounds.remove(&place.step);
                 });
-                self.child_done(place);
+                self.node_done(place);
             }
             RunEvent::Forked { branch, from } => {
                 let forked = Branch { head: Some(*from), ..Branch::default() };
@@ -286,10 +300,16 @@ impl RunState {
         deadline: Option<Timestamp>,
         at: Timestamp,
     ) {
-        self.stop_work(x);
+        // What is owed is named after its attempt, so the old attempt's goes before the new one is numbered.
+        let too_late = cfg!(feature = "bug-wrong-fold-order");
+        if !too_late {
+            self.stop_work(x);
+        }
         self.edit(x, |e| {
             if revision > e.revision {
                 e.check_retries = 0;
+                e.max_attempts = e.max_attempts.saturating_sub(e.granted);
+                e.granted = 0;
             }
             e.revision = revision;
             e.attempt = attempt;
@@ -298,6 +318,9 @@ impl RunState {
             e.verdict = None;
             e.times.started.get_or_insert(at);
         });
+        if too_late {
+            self.stop_work(x);
+        }
         match opening {
             Opening::Work => self.owe(x, Part::Work, deadline),
             Opening::Form(gate) => {
@@ -306,7 +329,10 @@ impl RunState {
             }
             Opening::Input(gate) => {
                 self.open(gate, GateKind::Input, Some(x), None, at);
-                self.edit(x, |e| e.state = ExecutionState::Working(Stage::Input(gate)));
+                self.edit(x, |e| {
+                    e.state = ExecutionState::Working(Stage::Input(gate));
+                    e.input = None;
+                });
             }
         }
     }
@@ -396,7 +422,7 @@ impl RunState {
                 b.asking.remove(gate);
             });
             // Answered in any way, the gate itself is a child that is done; repeating it opens it anew.
-            self.child_done(place);
+            self.node_done(place);
         }
     }
 
@@ -412,22 +438,34 @@ impl RunState {
             b.active.remove(&x);
         });
         self.add_node(place.branch, NodeKind::Step(x), true);
-        self.child_done(&place);
+        self.node_done(&place);
     }
 
-    /// A child of a group or loop is done.
-    fn child_done(&mut self, place: &Place) {
-        if let Some((around, _)) = place.path.last() {
-            self.branch(place.branch, |b| {
-                if let Some(round) = b.rounds.get_mut(around) {
-                    round.left = round.left.saturating_sub(1);
-                }
-            });
-        }
+    /// A step, gate or container is done: one child less for what is around it, and its way back is gone.
+    fn node_done(&mut self, place: &Place) {
+        self.branch(place.branch, |b| {
+            if let Some(round) = place.path.last().and_then(|(around, _)| b.rounds.get_mut(around)) {
+                round.left = round.left.saturating_sub(1);
+            }
+            if let Some(way) = b.ways.get_mut(&place.step) {
+                way.done = true;
+            }
+        });
+    }
+
+    /// A gate is reached (or left out): who was on the way back to it has arrived.
+    fn back_at(&mut self, place: &Place) {
+        self.branch(place.branch, |b| {
+            let arrived = b.ways.iter().filter(|(_, way)| way.gate == place.step);
+            let arrived: Vec<StepId> = arrived.map(|(step, _)| step.clone()).collect();
+            for step in arrived {
+                b.ways.remove(&step);
+            }
+        });
     }
 
     fn add_node(&mut self, branch: BranchNo, kind: NodeKind, moves_head: bool) {
-        let no = NodeNo(self.nodes.get_max().map_or(0, |(no, _)| no.0) + 1);
+        let no = NodeNo(self.nodes.get_max().map_or(0, |(no, _)| no.0).saturating_add(1));
         let parent = self.branches.get(&branch).and_then(|b| b.head);
         self.nodes.insert(no, Arc::new(Node { parent, kind, branch }));
         if moves_head {
@@ -442,12 +480,8 @@ impl RunState {
         self.times.completed = Some(at);
         self.owed = imbl::OrdMap::new();
         self.timers = imbl::OrdMap::new();
-        self.gates = imbl::OrdMap::new();
-        let waiting: Vec<ExecNo> = (self.executions.iter())
-            .filter(|(_, e)| matches!(e.state, ExecutionState::AwaitingStart(_)))
-            .map(|(x, _)| *x)
-            .collect();
-        for x in waiting {
+        let gates = std::mem::take(&mut self.gates);
+        for x in gates.values().filter(|gate| gate.kind == GateKind::ApproveStart).filter_map(|gate| gate.x) {
             self.edit(x, |e| e.state = ExecutionState::Pending);
         }
         let asking: Vec<BranchNo> =

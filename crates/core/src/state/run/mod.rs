@@ -5,6 +5,9 @@
 
 mod apply;
 mod rewind;
+mod waits;
+
+pub use waits::{EffectId, EffectKind, Gate, GateKind, Part, TimerId, TimerKind};
 
 use std::sync::Arc;
 
@@ -13,7 +16,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::event::{Failure, Made, Origin, PauseReason, Place, Text, Usage};
-use crate::plan::Choice;
 use crate::{
     BranchNo, Digest, ExecNo, ExecutionId, GateId, NodeNo, PipelineId, RollbackId, SessionId, StepId,
     Timestamp,
@@ -156,8 +158,11 @@ pub struct Execution {
     pub revision: u32,
     /// The attempt at this revision.
     pub attempt: u32,
-    /// How many attempts it may have at this revision.
+    /// How many attempts it may have at this revision, those that failed checks cost aside.
     pub max_attempts: u32,
+    /// How many of these a person granted beyond the definition's.
+    #[serde(default)]
+    pub granted: u32,
     /// How many revisions it may have.
     pub max_revisions: u32,
     /// How many attempts a failed check has cost.
@@ -180,6 +185,13 @@ pub struct Execution {
     pub last_error: Option<(Timestamp, Failure)>,
     /// What its work cost.
     pub usage: Usage,
+}
+
+impl Execution {
+    /// How many of its attempts are used up; those that a failed check cost count elsewhere.
+    pub fn used_attempts(&self) -> u32 {
+        self.attempt.saturating_sub(self.check_retries)
+    }
 }
 
 /// Times of an execution.
@@ -297,12 +309,24 @@ pub struct Branch {
     pub joins: OrdMap<StepId, u32>,
     /// Visits to steps that were visited more than once.
     pub repeats: OrdMap<StepId, u32>,
+    /// Steps that are visited again on the way back to a gate.
+    #[serde(default)]
+    pub ways: OrdMap<StepId, Way>,
     /// Steps to leave out.
     pub skips: OrdSet<StepId>,
     /// Groups and loops that are going on.
     pub rounds: OrdMap<StepId, Round>,
     /// Values that steps have left.
     pub context: OrdMap<Text, Value>,
+}
+
+/// The way of a step that is visited again: back to a gate, and nowhere else.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Way {
+    /// The gate.
+    pub gate: StepId,
+    /// Whether the visit is over.
+    pub done: bool,
 }
 
 /// One round of a group or loop.
@@ -335,113 +359,6 @@ pub enum NodeKind {
     Checkpoint,
     /// An output was refused.
     BlockedAttempt,
-}
-
-/// A question put to a person.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Gate {
-    /// Its row's ordinal.
-    pub n: u32,
-    /// What is asked.
-    pub kind: GateKind,
-    /// By which execution.
-    pub x: Option<ExecNo>,
-    /// At which revision of it.
-    pub revision: u32,
-    /// What was shown.
-    pub digest: Option<Digest>,
-    /// Since when.
-    pub opened_at: Timestamp,
-    /// For a gate of the plan: where, and what can be answered.
-    pub choice: Option<(Place, Arc<Choice>)>,
-}
-
-/// What a gate asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GateKind {
-    /// May it begin?
-    ApproveStart,
-    /// Is the result good?
-    ApproveComplete,
-    /// A form.
-    Form,
-    /// A script's question.
-    Input,
-    /// What is to be done about a failed check?
-    Guidance,
-    /// A choice of the plan.
-    Choice,
-}
-
-impl GateKind {
-    /// The name that tables and answers use.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ApproveStart => "approve_start",
-            Self::ApproveComplete => "approve_complete",
-            Self::Form => "form",
-            Self::Input => "script_input",
-            Self::Guidance => "guidance",
-            Self::Choice => "choice",
-        }
-    }
-}
-
-/// Names a piece of owed work: which attempt of which execution, and which part of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct EffectId {
-    /// The execution.
-    pub x: ExecNo,
-    /// The revision.
-    pub revision: u32,
-    /// The attempt.
-    pub attempt: u32,
-    /// The part.
-    pub part: Part,
-}
-
-/// A part of an attempt that the runner does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Part {
-    /// The work itself.
-    Work,
-    /// The judgement of its outputs.
-    Check,
-}
-
-/// What kind of work is owed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum EffectKind {
-    /// The step's body says what.
-    DoWork,
-    /// A model judges outputs.
-    Judge,
-}
-
-/// Names something that happens by itself at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct TimerId {
-    /// The execution.
-    pub x: ExecNo,
-    /// The revision.
-    pub revision: u32,
-    /// The attempt.
-    pub attempt: u32,
-    /// What happens.
-    pub kind: TimerKind,
-}
-
-/// What happens by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TimerKind {
-    /// The next attempt begins.
-    Retry,
-    /// The attempt has taken too long.
-    Timeout,
 }
 
 /// What a rollback took out of a run, kept so that it can be put back.

@@ -1,0 +1,116 @@
+//! What a run waits for: people at gates, work that it owes, and times.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::Place;
+use crate::plan::Choice;
+use crate::{Digest, ExecNo, Timestamp};
+
+/// A question put to a person.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Gate {
+    /// Its row's ordinal.
+    pub n: u32,
+    /// What is asked.
+    pub kind: GateKind,
+    /// By which execution.
+    pub x: Option<ExecNo>,
+    /// At which revision of it.
+    pub revision: u32,
+    /// What was shown.
+    pub digest: Option<Digest>,
+    /// Since when.
+    pub opened_at: Timestamp,
+    /// For a gate of the plan: where, and what can be answered.
+    pub choice: Option<(Place, Arc<Choice>)>,
+}
+
+/// What a gate asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GateKind {
+    /// May it begin?
+    ApproveStart,
+    /// Is the result good?
+    ApproveComplete,
+    /// A form.
+    Form,
+    /// A script's question.
+    Input,
+    /// What is to be done about a failed check?
+    Guidance,
+    /// A choice of the plan.
+    Choice,
+}
+
+impl GateKind {
+    /// The name that tables and answers use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ApproveStart => "approve_start",
+            Self::ApproveComplete => "approve_complete",
+            Self::Form => "form",
+            Self::Input => "script_input",
+            Self::Guidance => "guidance",
+            Self::Choice => "choice",
+        }
+    }
+}
+
+/// Names a piece of owed work: which attempt of which execution, and which part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct EffectId {
+    /// The execution.
+    pub x: ExecNo,
+    /// The revision.
+    pub revision: u32,
+    /// The attempt.
+    pub attempt: u32,
+    /// The part.
+    pub part: Part,
+}
+
+/// A part of an attempt that the runner does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// The work itself.
+    Work,
+    /// The judgement of its outputs.
+    Check,
+}
+
+/// What kind of work is owed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EffectKind {
+    /// The step's body says what.
+    DoWork,
+    /// A model judges outputs.
+    Judge,
+}
+
+/// Names something that happens by itself at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct TimerId {
+    /// The execution.
+    pub x: ExecNo,
+    /// The revision.
+    pub revision: u32,
+    /// The attempt.
+    pub attempt: u32,
+    /// What happens.
+    pub kind: TimerKind,
+}
+
+/// What happens by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TimerKind {
+    /// The next attempt begins.
+    Retry,
+    /// The attempt has taken too long.
+    Timeout,
+}
