@@ -50,9 +50,7 @@ impl Place {
         let mut conn = self.connect(OpenFlags::SQLITE_OPEN_CREATE)?;
         schema::refuse_newer(&conn)?;
         set(&conn, "page_size", 4096)?;
-        let mode: String = conn
-            .pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))
-            .map_err(|error| failed(&error))?;
+        let mode = turn_wal_on(&conn).map_err(|error| failed(&error))?;
         if mode != "wal" {
             return Err(StoreError::Io(format!(
                 "journal mode is {mode}, not wal: is the disk a network share?"
@@ -139,6 +137,18 @@ pub(crate) fn failed(error: &rusqlite::Error) -> StoreError {
         }
         _ => StoreError::Io(error.to_string()),
     }
+}
+
+/// Answers the journal mode. SQLite answers before it changes the file: only the end of the statement tells
+/// whether it did, and without a WAL a commit is not as durable.
+fn turn_wal_on(conn: &Connection) -> rusqlite::Result<String> {
+    let mut statement = conn.prepare("PRAGMA journal_mode=wal")?;
+    let mut rows = statement.query([])?;
+    let mut mode = String::new();
+    while let Some(row) = rows.next()? {
+        mode = row.get(0)?;
+    }
+    Ok(mode)
 }
 
 fn sync_always(conn: &Connection) -> Result<(), StoreError> {
