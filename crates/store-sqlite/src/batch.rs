@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use holdpoint_core::{Digest, StreamId, Timestamp, Version};
 use holdpoint_store::{Append, Key, NewRow, Receipt, Refused, SavedFold, SmallBlob, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, params};
+use sha2::{Digest as _, Sha256};
 
 use crate::names::{Names, number_stream, stream_number};
 use crate::owners::Owner;
@@ -147,11 +148,13 @@ impl Books {
         self.receipt(conn, append, first, last).map(Ok)
     }
 
-    /// Keeps a fold instead of the one before it.
+    /// Keeps a fold instead of the one before it, sealed: no chain covers it, and a wrong state would be
+    /// believed.
     pub(crate) fn save_fold(&mut self, conn: &Connection, fold: &SavedFold) -> rusqlite::Result<()> {
         let stream = self.stream_id(conn, fold.stream)?;
+        let sealed = [&seal(fold).0, fold.bytes.as_slice()].concat();
         conn.prepare_cached("INSERT OR REPLACE INTO folds VALUES(?, ?, ?, ?, ?)")?
-            .execute(params![stream, fold.version.0 as i64, fold.hash.0, fold.code, fold.bytes])
+            .execute(params![stream, fold.version.0 as i64, fold.hash.0, fold.code, sealed])
             .map(|_| ())
     }
 
@@ -297,6 +300,18 @@ impl Books {
         let seq = holdpoint_core::Seq;
         Ok(Receipt { first: seq(first), last: seq(last), leases })
     }
+}
+
+/// The digest that stands before a fold's bytes.
+pub(crate) fn seal(fold: &SavedFold) -> Digest {
+    let mut hash = Sha256::new();
+    hash.update(fold.stream.uuid().as_bytes());
+    hash.update([fold.stream.kind() as u8]);
+    hash.update(fold.version.0.to_be_bytes());
+    hash.update(fold.hash.0);
+    hash.update(fold.code.to_be_bytes());
+    hash.update(&fold.bytes);
+    Digest(hash.finalize().into())
 }
 
 /// The position of the last event in the log.
