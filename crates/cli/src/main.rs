@@ -1,2 +1,7 @@
-//! The binary.
-fn main() {}
+//! The binary `holdpoint`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    holdpoint_cli::main()
+}

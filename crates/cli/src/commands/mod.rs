@@ -1,0 +1,42 @@
+//! The commands, one file each. A new one is a file with its `Args` and `run`, a variant, and a line per method.
+
+mod completions;
+mod config;
+mod serve;
+
+use clap::Subcommand;
+
+use crate::context::Context;
+use crate::problem::{Exit, Failure};
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Serve(serve::Args),
+    Config(config::Args),
+    Completions(completions::Args),
+}
+
+impl Command {
+    pub fn run(self, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
+        match self {
+            Self::Serve(args) => serve::run(args, context),
+            Self::Config(args) => config::run(&args, context),
+            Self::Completions(args) => completions::run(&args, context),
+        }
+    }
+
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Serve(_) => "serve",
+            Self::Config(_) => "config",
+            Self::Completions(_) => "completions",
+        }
+    }
+
+    /// Whether it can be sent to a server with `--server`.
+    pub fn works_on_a_server(&self) -> bool {
+        match self {
+            Self::Serve(_) | Self::Config(_) | Self::Completions(_) => false,
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What goes wrong, as people and programs are told: a stable code, what failed on what, what to do, and how the
+//! process ends.
+
+use std::io;
+
+/// Why a command did not do what it was asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// For programs; never changes its meaning.
+    pub code: &'static str,
+    /// What failed, and on what.
+    pub message: String,
+    /// What to do.
+    pub hint: String,
+    /// How the process ends.
+    pub exit: Exit,
+}
+
+/// How the process ends. Each number means one thing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    Done,
+    Failed,
+    Usage,
+    BadInput,
+}
+
+impl Exit {
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Failed => 1,
+            Self::Usage => 64,
+            Self::BadInput => 65,
+        }
+    }
+}
+
+impl Problem {
+    pub fn failed(code: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { code, message: message.into(), hint: hint.into(), exit: Exit::Failed }
+    }
+
+    pub fn usage(code: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { exit: Exit::Usage, ..Self::failed(code, message, hint) }
+    }
+
+    pub fn bad_input(code: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { exit: Exit::BadInput, ..Self::failed(code, message, hint) }
+    }
+}
+
+/// What ends a command early.
+#[derive(Debug)]
+pub enum Failure {
+    Problem(Problem),
+    /// Nobody reads the output any more, so there is nobody to tell anything.
+    PipeClosed,
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        Self::Problem(problem)
+    }
+}
+
+/// Of writing to stdout or stderr.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Self::PipeClosed;
+        }
+        let message = format!("the output cannot be written: {error}");
+        Self::Problem(Problem::failed(
+            "output_failed",
+            message,
+            "look where stdout leads, and at the space there",
+        ))
+    }
+}

@@ -1,0 +1,153 @@
+//! `holdpoint serve` as a process: it starts, answers, and stops when it is told.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Stdio};
+
+use expect_test::expect;
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::{Ran, Sandbox};
+
+/// A server in another process, killed at the latest when the test ends.
+struct Serving {
+    child: Child,
+    address: String,
+}
+
+impl Serving {
+    fn start(sandbox: &Sandbox, arguments: &[&str]) -> Self {
+        let arguments = [&["serve", "--json", "--port", "0"], arguments].concat();
+        let mut command = sandbox.command(&arguments);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().expect("piped")).read_line(&mut line).expect("a line");
+        let told: serde_json::Value = serde_json::from_str(&line).expect("JSON");
+        let address = told["listening"].as_str().expect("an address");
+        Self { child, address: address.strip_prefix("http://").expect("a web address").to_owned() }
+    }
+
+    fn connect(&self) -> TcpStream {
+        TcpStream::connect(&self.address).expect("it listens")
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(i32::try_from(self.child.id()).expect("small")).expect("not zero");
+        kill_process(pid, signal).expect("it is ours");
+    }
+
+    /// Waits for the end and tells what was said, without the port.
+    fn ended(mut self) -> (Option<i32>, String) {
+        let mut said = String::new();
+        self.child.stderr.as_mut().expect("piped").read_to_string(&mut said).expect("text");
+        let exit = self.child.wait().expect("it ends").code();
+        (exit, said.replace(&self.address, "ADDRESS"))
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn get(mut stream: TcpStream, path: &str) -> String {
+    let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).expect("sent");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("text");
+    answer
+}
+
+#[test]
+fn it_answers_and_stops_when_told() {
+    for signal in [Signal::TERM, Signal::INT] {
+        let sandbox = Sandbox::new();
+        let serving = Serving::start(&sandbox, &[]);
+        assert!(serving.address.starts_with("127.0.0.1:"), "{}", serving.address);
+        let answer = get(serving.connect(), "/api/health");
+        assert!(answer.ends_with(r#"{"status":"ok","version":"0.1.0"}"#), "{answer}");
+        // An idle connection does not keep it.
+        let _idle = serving.connect();
+        serving.signal(signal);
+        assert_eq!(serving.ended(), (Some(0), "listening on http://ADDRESS\n".to_owned()));
+        assert!(sandbox.path("user/.local/share/holdpoint/keys").is_dir());
+    }
+}
+
+#[test]
+fn a_second_signal_stops_it_at_once() {
+    let sandbox = Sandbox::new();
+    let serving = Serving::start(&sandbox, &["--quiet"]);
+    let mut half = serving.connect();
+    half.write_all(b"GET /livez HTTP/1.1\r\nHost: loc").expect("sent");
+    assert!(get(serving.connect(), "/livez").contains("200 OK"));
+    serving.signal(Signal::TERM);
+    // Signals of one kind do not queue: the next one waits until the first has shown.
+    while TcpStream::connect(&serving.address).is_ok() {}
+    serving.signal(Signal::TERM);
+    assert_eq!(serving.ended(), (Some(0), String::new()));
+}
+
+#[test]
+fn it_listens_where_it_is_told() {
+    let sandbox = Sandbox::new().with_file("project/holdpoint.toml", "server.listen = '127.0.0.1:1'\n");
+    let serving = Serving::start(&sandbox, &["--listen", "127.0.0.2:1"]);
+    assert!(serving.address.starts_with("127.0.0.2:"), "{}", serving.address);
+    assert!(get(serving.connect(), "/readyz").ends_with(r#"{"status":"ready"}"#));
+}
+
+#[test]
+fn it_does_not_start_where_it_cannot() {
+    let sandbox = Sandbox::new();
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = taken.local_addr().expect("bound").port().to_string();
+    let ran = sandbox.run(&["serve", "--port", &port]);
+    expect![[r#"
+        error: 127.0.0.1:PORT is in use
+        hint: choose another port with --port, or --port 0 for a free one
+        exit 1
+    "#]]
+    .assert_eq(&ran.to_string().replace(&port, "PORT"));
+    sandbox.check(
+        &["serve", "--listen", "0.0.0.0:80"],
+        &expect![[r#"
+            error: --listen is not possible: 0.0.0.0:80 can be reached from other machines
+            hint: listen on 127.0.0.1 or [::1]; others reach it through a tunnel
+            exit 64
+        "#]],
+    );
+    sandbox.check(&["serve", "--listen", "nowhere", "--json"], &expect![[r#"
+        {"error":{"code":"bad_address","message":"--listen is not possible: `nowhere` is not an address to listen on","hint":"write it as 127.0.0.1:4180, localhost:4180 or [::1]:4180"}}
+        ---
+        exit 64
+    "#]]);
+    let sandbox = sandbox.with_file("project/file", "");
+    sandbox.check(
+        &["serve", "--home", "file"],
+        &expect![[r#"
+            error: the folder `TMP/project/file` cannot be made: a file is in its way
+            hint: move the file away
+            exit 1
+        "#]],
+    );
+    sandbox.check(
+        &["serve", "--home", "file/below"],
+        &expect![[r#"
+            error: the folder `TMP/project/file/below` cannot be made: a file is in its way
+            hint: move the file away
+            exit 1
+        "#]],
+    );
+}
+
+#[test]
+fn nobody_reading_its_address_does_not_leave_it_running() {
+    let sandbox = Sandbox::new();
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let mut command = sandbox.command(&["serve", "--port", "0", "--json", "--quiet"]);
+    let ran = Ran::new(&command.stdout(writer).output().expect("it ends"), &sandbox.path(""));
+    assert_eq!((ran.exit, ran.stderr.as_str()), (Some(0), ""));
+}
