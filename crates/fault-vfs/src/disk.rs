@@ -72,7 +72,7 @@ pub(crate) struct Disk {
     ops: u64,
     plan: Option<Plan>,
     cut_at: Option<u64>,
-    struck: bool,
+    struck: Option<u64>,
     lies: bool,
 }
 
@@ -98,12 +98,12 @@ impl Disk {
     }
 
     pub(crate) fn plan(&mut self, n: u64, fault: Fault, lasting: bool) {
-        self.struck = false;
+        self.struck = None;
         self.plan = Some(Plan { at: self.ops + n, fault, lasting });
     }
 
     pub(crate) fn cut_at(&mut self, n: u64) {
-        self.struck = false;
+        self.struck = None;
         self.cut_at = Some(self.ops + n);
     }
 
@@ -112,7 +112,7 @@ impl Disk {
         self.cut_at = None;
     }
 
-    pub(crate) fn struck(&self) -> bool {
+    pub(crate) fn struck(&self) -> Option<u64> {
         self.struck
     }
 
@@ -370,7 +370,7 @@ impl Disk {
         self.ops += 1;
         if self.cut_at == Some(self.ops) {
             self.dark = true;
-            self.struck = true;
+            self.struck.get_or_insert(self.ops);
             return Err(Trouble::Cut);
         }
         let planned = self.plan.filter(|plan| self.ops == plan.at || plan.lasting && self.ops > plan.at);
@@ -379,7 +379,7 @@ impl Disk {
             Some(Fault::Full) if takes_room => Trouble::Full,
             _ => return Ok(()),
         };
-        self.struck = true;
+        self.struck.get_or_insert(self.ops);
         Err(trouble)
     }
 }

@@ -128,6 +128,11 @@ impl FaultDisk {
 
     /// Whether a planned fault or cut has happened since it was planned.
     pub fn struck(&self) -> bool {
+        self.struck_at().is_some()
+    }
+
+    /// The number of the operation at which it happened first, as [`FaultDisk::ops`] counts.
+    pub fn struck_at(&self) -> Option<u64> {
         self.disk.lock().struck()
     }
 
