@@ -28,6 +28,22 @@ impl Engine {
         Ok(made.then_some(loaded))
     }
 
+    /// The state of a stream as this process last saw it, if it did: for those who only wait for their own
+    /// work.
+    pub fn peek(&self, stream: StreamId) -> Option<Arc<Loaded>> {
+        self.inner.cache.slot(stream).get()
+    }
+
+    /// The position of the last durable event.
+    pub fn log_head(&self) -> holdpoint_core::Seq {
+        *self.log().head().borrow()
+    }
+
+    /// Follows the position of the last durable event.
+    pub fn watch_head(&self) -> tokio::sync::watch::Receiver<holdpoint_core::Seq> {
+        self.log().head()
+    }
+
     /// A list or a look-up.
     pub async fn query(&self, query: Query) -> Result<Page, SubmitError> {
         Ok(self.log().query(query).await?)

@@ -22,5 +22,6 @@ mod sql;
 mod views;
 mod work;
 mod writer;
+pub mod yardstick;
 
 pub use log::{Options, SqliteLog};

@@ -113,6 +113,11 @@ impl SqliteLog {
         self.readers()?.ask(move |reader| reader.small_blob(digest)).await
     }
 
+    /// The bytes that the database takes.
+    pub async fn size(&self) -> Result<u64, StoreError> {
+        self.readers()?.ask(crate::reader::Reader::size).await
+    }
+
     fn readers(&self) -> Result<&Readers, StoreError> {
         if self.closed.load(Ordering::Acquire) {
             return Err(StoreError::Closed);

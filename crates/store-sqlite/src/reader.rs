@@ -148,6 +148,13 @@ impl Reader {
         }))
     }
 
+    /// The bytes that the database's pages take, but for those that are free.
+    pub(crate) fn size(&mut self) -> rusqlite::Result<u64> {
+        let number = |name: &str| self.conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+        let used = number("page_count")? - number("freelist_count")?;
+        Ok((used * number("page_size")?) as u64)
+    }
+
     /// The bytes of a small blob.
     pub(crate) fn small_blob(&mut self, digest: Digest) -> rusqlite::Result<Option<Vec<u8>>> {
         let stored = self

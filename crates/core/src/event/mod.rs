@@ -31,6 +31,7 @@ mod run;
 
 pub use home::{HomeEvent, Role};
 pub use journal::{Entry, Level, MessageRole};
+pub(crate) use parts::{is_none_u32, is_one, is_zero, one};
 pub use parts::{Failure, Made, Opening, Origin, PauseReason, Place, Usage};
 pub use pipeline::{PipelineEvent, RollbackRecord, RollbackType, TriggeredBy};
 pub use run::RunEvent;
@@ -73,7 +74,7 @@ pub fn stored_kinds(wire: &str) -> Vec<&'static str> {
     all_kinds().filter(|(_, outside)| *outside == Some(wire)).map(|(stored, _)| stored).collect()
 }
 
-fn all_kinds() -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
+pub(crate) fn all_kinds() -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
     [HomeEvent::KINDS, PipelineEvent::KINDS, RunEvent::KINDS, Entry::KINDS].into_iter().flatten().copied()
 }
 

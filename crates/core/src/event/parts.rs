@@ -47,16 +47,16 @@ pub struct Place {
     pub visit: u32,
 }
 
-pub(super) fn is_zero(branch: &BranchNo) -> bool {
+pub(crate) fn is_zero(branch: &BranchNo) -> bool {
     branch.0 == 0
 }
 
-pub(super) fn one() -> u32 {
+pub(crate) fn one() -> u32 {
     1
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for a reference
-pub(super) fn is_one(n: &u32) -> bool {
+pub(crate) fn is_one(n: &u32) -> bool {
     *n == 1
 }
 
@@ -172,6 +172,6 @@ pub enum PauseReason {
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for a reference
-pub(super) fn is_none_u32(n: &u32) -> bool {
+pub(crate) fn is_none_u32(n: &u32) -> bool {
     *n == 0
 }

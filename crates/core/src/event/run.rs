@@ -1,5 +1,7 @@
 //! Events of a run of any kind.
 
+mod kinds;
+
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -460,52 +462,3 @@ pub enum RunEvent {
         rollback: RollbackId,
     },
 }
-
-kinds!(RunEvent {
-    Made = "run_made" => Some("run.created"),
-    Began = "run_began" => Some("run.started"),
-    ExecutionMade = "exec" => Some("execution.created"),
-    StepSkipped = "skipped" => Some("execution.skipped"),
-    StartAsked = "ask_start" => Some("execution.waiting"),
-    StartApproved = "start_ok" => Some("execution.approved"),
-    StartRejected = "start_no" => Some("execution.rejected"),
-    AttemptBegan = "attempt" => Some("execution.started"),
-    AttemptRestarted = "restarted" => Some("execution.restarted"),
-    FormSubmitted = "submitted" => Some("execution.submitted"),
-    InputGiven = "input" => Some("execution.submitted"),
-    ArtifactMade = "artifact" => Some("artifact.created"),
-    WorkDone = "worked" => Some("execution.worked"),
-    Checked = "checked" => Some("execution.checked"),
-    GuidanceAsked = "ask_help" => Some("execution.waiting"),
-    GuidanceGiven = "help" => Some("execution.submitted"),
-    CompletionAsked = "ask_done" => Some("execution.waiting"),
-    CompletionApproved = "done_ok" => Some("execution.approved"),
-    RevisionAsked = "revise" => Some("execution.revision_requested"),
-    ArtifactPromoted = "promoted" => Some("artifact.promoted"),
-    ExecutionCompleted = "done" => Some("execution.completed"),
-    AttemptFailed = "attempt_failed" => Some("execution.attempt_failed"),
-    ExecutionFailed = "failed" => Some("execution.failed"),
-    RetryGranted = "retried" => Some("execution.retried"),
-    NoteQueued = "note" => Some("execution.noted"),
-    GateAsked = "ask" => Some("gate.asked"),
-    GateAnswered = "answered" => Some("gate.answered"),
-    Repeated = "repeated" => Some("run.repeated"),
-    SkipsAdded = "skip" => None,
-    Joined = "join" => None,
-    RoundBegan = "round" => None,
-    RoundsEnded = "left" => None,
-    Forked = "forked" => Some("run.forked"),
-    Checkpointed = "checkpointed" => Some("run.checkpointed"),
-    AttemptBlocked = "blocked" => Some("execution.blocked"),
-    ContextMerged = "context" => Some("run.context_merged"),
-    PauseAsked = "pause_asked" => Some("run.pause_requested"),
-    PauseDropped = "pause_dropped" => Some("run.pause_dropped"),
-    Paused = "paused" => Some("run.paused"),
-    Resumed = "resumed" => Some("run.resumed"),
-    Completed = "run_done" => Some("run.completed"),
-    Failed = "run_failed" => Some("run.failed"),
-    Aborted = "run_aborted" => Some("run.aborted"),
-    Rewound = "rewound" => Some("artifact.archived"),
-    Removed = "removed" => Some("artifact.archived"),
-    Unwound = "unwound" => Some("artifact.restored"),
-});

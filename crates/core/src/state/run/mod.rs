@@ -4,6 +4,7 @@
 //! step 100,000.
 
 mod apply;
+pub mod diagram;
 mod rewind;
 mod waits;
 
@@ -15,7 +16,7 @@ use imbl::{OrdMap, OrdSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::event::{Failure, Made, Origin, PauseReason, Place, Text, Usage};
+use crate::event::{is_none_u32, is_one, is_zero, one, Failure, Made, Origin, PauseReason, Place, Text, Usage};
 use crate::{
     BranchNo, Digest, ExecNo, ExecutionId, GateId, NodeNo, PipelineId, RollbackId, SessionId, StepId,
     Timestamp,
@@ -145,45 +146,62 @@ pub struct Execution {
     /// Its id, the same across all attempts.
     pub id: ExecutionId,
     /// Where.
+    #[serde(flatten)]
     pub place: Place,
     /// Its position among its siblings.
+    #[serde(default, skip_serializing_if = "is_none_u32")]
     pub position: u32,
     /// The step's name, where the plan does not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Text>,
     /// The body that it pins; none: the plan's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Digest>,
     /// Where it stands.
     pub state: ExecutionState,
     /// How often a person asked for changes.
+    #[serde(default, skip_serializing_if = "is_none_u32")]
     pub revision: u32,
     /// The attempt at this revision.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
     pub attempt: u32,
     /// How many attempts it may have at this revision, those that failed checks cost aside.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
     pub max_attempts: u32,
     /// How many of these a person granted beyond the definition's.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_none_u32")]
     pub granted: u32,
     /// How many revisions it may have.
+    #[serde(default, skip_serializing_if = "is_none_u32")]
     pub max_revisions: u32,
     /// How many attempts a failed check has cost.
+    #[serde(default, skip_serializing_if = "is_none_u32")]
     pub check_retries: u32,
     /// Whether its start was rejected, so that it does not begin by itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub held_back: bool,
     /// When it was made, began, ended.
     pub times: ExecutionTimes,
     /// The outputs of the present attempt.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<Output>,
     /// What a judge last said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<(bool, Vec<Text>)>,
     /// What a person last wanted changed, or a failed check complained about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub feedback: Vec<Text>,
     /// What a person answered before a script ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Text>,
     /// Failed attempts so far.
+    #[serde(default, skip_serializing_if = "is_none_u32")]
     pub errors: u32,
     /// Why the last one failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_error: Option<(Timestamp, Failure)>,
     /// What its work cost.
+    #[serde(default, skip_serializing_if = "Usage::is_zero")]
     pub usage: Usage,
 }
 
@@ -200,10 +218,13 @@ pub struct ExecutionTimes {
     /// When it was made.
     pub created: Timestamp,
     /// When its first attempt began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started: Option<Timestamp>,
     /// When it was done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completed: Option<Timestamp>,
     /// When it failed for good.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<Timestamp>,
 }
 
@@ -342,10 +363,12 @@ pub struct Round {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Node {
     /// The point before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<NodeNo>,
     /// What it is.
     pub kind: NodeKind,
     /// In which branch it was made.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub branch: BranchNo,
 }
 
