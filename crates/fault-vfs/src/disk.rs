@@ -72,6 +72,8 @@ pub(crate) struct Disk {
     ops: u64,
     plan: Option<Plan>,
     cut_at: Option<u64>,
+    /// So many more syncs until a cut.
+    cut_at_sync: Option<u64>,
     struck: Option<u64>,
     lies: bool,
 }
@@ -107,9 +109,15 @@ impl Disk {
         self.cut_at = Some(self.ops + n);
     }
 
+    pub(crate) fn cut_at_sync(&mut self, n: u64) {
+        self.struck = None;
+        self.cut_at_sync = Some(n);
+    }
+
     pub(crate) fn clear(&mut self) {
         self.plan = None;
         self.cut_at = None;
+        self.cut_at_sync = None;
     }
 
     pub(crate) fn struck(&self) -> Option<u64> {
@@ -256,6 +264,10 @@ impl Disk {
 
     /// Syncs a file, and then its name when `names` asks for it, as SQLite does for a journal that is new.
     pub(crate) fn sync(&mut self, key: Key, names: bool) -> Result<(), Code> {
+        self.cut_at_sync = self.cut_at_sync.map(|left| left.saturating_sub(1));
+        if self.cut_at_sync == Some(0) {
+            self.cut_at = Some(self.ops + 1);
+        }
         match self.gate_for(key, false) {
             Ok(()) => {}
             Err(Trouble::Eio) => {

@@ -121,6 +121,11 @@ impl FaultDisk {
         self.disk.lock().cut_at(n);
     }
 
+    /// Ends the power instead of the `n`-th sync from now, when there is most to lose.
+    pub fn cut_at_sync(&self, n: u64) {
+        self.disk.lock().cut_at_sync(n);
+    }
+
     /// Takes planned faults and a planned cut back.
     pub fn clear(&self) {
         self.disk.lock().clear();

@@ -204,6 +204,25 @@ fn a_cut_can_be_planned_at_every_operation() {
 }
 
 #[test]
+fn a_cut_instead_of_a_sync_leaves_the_commit_open() {
+    let mut found = [0; 2];
+    for seed in 0..40 {
+        let disk = FaultDisk::new(seed);
+        let conn = founded(&disk);
+        insert(&conn, 0).expect("a row");
+        disk.cut_at_sync(2);
+        insert(&conn, 1).expect("one sync a commit");
+        insert(&conn, 2).expect_err("the power ends");
+        drop(conn);
+        disk.power_cut(seed);
+        let count = count(&connected(&disk)).expect("a count");
+        assert!(count == 2 || count == 3, "seed {seed}: {count} rows");
+        found[count as usize - 2] += 1;
+    }
+    assert!(found.iter().all(|times| *times > 3), "{found:?}");
+}
+
+#[test]
 fn an_operation_can_be_made_to_fail_once() {
     for (fault, code) in [(Fault::Eio, ErrorCode::SystemIoFailure), (Fault::Full, ErrorCode::DiskFull)] {
         let disk = FaultDisk::new(1);

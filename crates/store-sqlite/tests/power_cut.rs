@@ -531,8 +531,11 @@ fn play(runtime: &Runtime, seed: u64, image: &Image, lies: bool) -> Verdict {
 
 /// One life: handles open, tasks work, somebody moves the WAL, handles close; the power ends in between.
 fn live(runtime: &Runtime, world: &mut World, numbers: &mut Numbers) -> Verdict {
-    let soon = numbers.below(4) == 0;
-    world.disk.cut_at(1 + numbers.below(if soon { 60 } else { 600 }));
+    match numbers.below(4) {
+        0 => world.disk.cut_at(1 + numbers.below(60)),
+        1 => world.disk.cut_at_sync(1 + numbers.below(20)),
+        _ => world.disk.cut_at(1 + numbers.below(600)),
+    }
     for _ in 0..=numbers.below(3) {
         let mut logs = Vec::new();
         for _ in 0..=u64::from(numbers.below(3) == 0) {
@@ -554,7 +557,9 @@ fn live(runtime: &Runtime, world: &mut World, numbers: &mut Numbers) -> Verdict 
             })
         });
         runtime.block_on(world.work(&logs, 2 + numbers.below(12)));
-        checkpoints.map(|thread| thread.join().expect("it ends"));
+        if let Some(thread) = checkpoints {
+            thread.join().expect("it ends");
+        }
         drop(logs);
         if world.disk.struck() {
             return Ok(());
@@ -790,7 +795,7 @@ async fn again(world: &mut World, log: Arc<SqliteLog>, fault: Fault, harmed: boo
         match &sent.fate {
             Fate::Sure(_) => hold!(!closed, "a store that has stopped writes"),
             Fate::Never(Refused::Store(StoreError::Closed)) => {
-                hold!(closed, "it stops when the fault is over")
+                hold!(closed, "it stops when the fault is over");
             }
             _ => return Err(format!("the fault is over, but {}", words(sent))),
         }
