@@ -70,7 +70,7 @@ impl Engine {
         if heads.count() == 0 || upto == Seq(0) {
             return Ok(false);
         }
-        let command = SealHeads { upto, streams: heads.count(), heads: heads.digest() };
+        let command = SealHeads { from: state.sealed, upto, streams: heads.count(), heads: heads.digest() };
         let submitted =
             self.submit(Actor::system(), None, Command::Home(HomeCommand::SealHeads(command))).await?;
         Ok(submitted.receipt.is_some())

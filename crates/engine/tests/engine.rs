@@ -53,6 +53,24 @@ async fn tables_and_chain_agree_with_the_log() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn seals_of_several_processes_cover_the_log_once() {
+    let home = Home::new();
+    let (one, two) = (home.engine(), home.engine());
+    for _ in 0..10 {
+        let (command, run) = start_plan(chain(3));
+        let (by_one, by_two, started) =
+            tokio::join!(one.seal(), two.seal(), one.submit(ann(), None, command));
+        by_one.expect("sealed, or in effect");
+        by_two.expect("sealed, or in effect");
+        started.expect("started");
+        home.until(&one, run, |state| state.status == RunStatus::Completed).await;
+    }
+    let report = audit::verify(&*home.open(), &|_| {}).await.expect("verified");
+    assert_eq!(report.wrong, Vec::<String>::new());
+    assert!(report.seals > 0);
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_same_request_is_carried_out_once() {
     let home = Home::new();
     let engine = home.engine();

@@ -8,6 +8,8 @@ use crate::{Digest, Seq, StreamId};
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct SealHeads {
+    /// The position up to which the log was sealed when it was looked at.
+    pub from: Seq,
     /// The position up to which the log was looked at.
     pub upto: Seq,
     /// How many streams had moved.
@@ -16,10 +18,11 @@ pub struct SealHeads {
     pub heads: Digest,
 }
 
-/// The rule: a seal never goes back, and an empty one is not written.
+/// The rule: a seal begins where the one before it ended, and an empty one is not written. Of two that were
+/// made at once only the first counts: the other covers a stretch that is not there any more.
 pub fn decide(draft: &mut Draft<'_>, command: &SealHeads) {
-    let SealHeads { upto, streams, heads } = *command;
-    if streams > 0 && upto > draft.home().sealed {
+    let SealHeads { from, upto, streams, heads } = *command;
+    if streams > 0 && from == draft.home().sealed && upto > from {
         draft.emit(StreamId::Home, Event::Home(HomeEvent::Sealed { upto, streams, heads }));
     }
 }
