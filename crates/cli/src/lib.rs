@@ -7,6 +7,7 @@ mod args;
 mod commands;
 mod context;
 mod home;
+mod load;
 mod logging;
 mod output;
 mod problem;
@@ -14,6 +15,7 @@ mod settings;
 mod surroundings;
 mod text;
 mod usage;
+mod wiring;
 
 use std::ffi::OsString;
 use std::io;

@@ -2,6 +2,7 @@
 
 mod completions;
 mod config;
+mod load;
 mod serve;
 
 use clap::Subcommand;
@@ -14,6 +15,8 @@ pub enum Command {
     Serve(serve::Args),
     Config(config::Args),
     Completions(completions::Args),
+    #[command(hide = true)]
+    Load(load::Args),
 }
 
 impl Command {
@@ -22,6 +25,7 @@ impl Command {
             Self::Serve(args) => serve::run(args, context),
             Self::Config(args) => config::run(&args, context),
             Self::Completions(args) => completions::run(&args, context),
+            Self::Load(args) => load::run(&args, context),
         }
     }
 
@@ -30,13 +34,14 @@ impl Command {
             Self::Serve(_) => "serve",
             Self::Config(_) => "config",
             Self::Completions(_) => "completions",
+            Self::Load(_) => "load",
         }
     }
 
     /// Whether it can be sent to a server with `--server`.
     pub fn works_on_a_server(&self) -> bool {
         match self {
-            Self::Serve(_) | Self::Config(_) | Self::Completions(_) => false,
+            Self::Serve(_) | Self::Config(_) | Self::Completions(_) | Self::Load(_) => false,
         }
     }
 }

@@ -1,0 +1,96 @@
+//! Opening a home: its folders, log, blobs and engine, put together in one way for every command.
+
+use std::sync::Arc;
+
+use holdpoint_core::{Actor, Command, HomeCommand};
+use holdpoint_engine::clock::{IdSource, RandomIds, SystemClock};
+use holdpoint_engine::executor::{BuiltIn, Executor};
+use holdpoint_engine::{Engine, Parts, PlainEvaluator, SubmitError};
+use holdpoint_store::{BlobError, StoreError};
+use holdpoint_store_sqlite::blobs::LocalBlobs;
+use holdpoint_store_sqlite::{Options, SqliteLog};
+
+use crate::home::Home;
+use crate::problem::Problem;
+
+/// How a home is opened.
+pub struct HomeOptions {
+    /// How its log is opened.
+    pub log: Options,
+    /// Whether the engine takes on the work of runs that nobody holds.
+    pub works: bool,
+    /// Who does that work.
+    pub executor: Arc<dyn Executor>,
+    /// Where names of commands come from.
+    pub ids: Arc<dyn IdSource>,
+}
+
+impl Default for HomeOptions {
+    /// For commands that only look and submit.
+    fn default() -> Self {
+        Self { log: Options::default(), works: false, executor: Arc::new(BuiltIn), ids: Arc::new(RandomIds) }
+    }
+}
+
+/// An open home. The log is closed when the last part of it is dropped.
+pub struct OpenHome {
+    /// Takes commands.
+    pub engine: Engine,
+    /// The log below it, for those who check it.
+    pub log: Arc<SqliteLog>,
+    /// The bytes that events name.
+    pub blobs: Arc<LocalBlobs>,
+}
+
+/// Opens a home, and makes what is missing of it.
+pub async fn open_home(home: &Home, options: HomeOptions) -> Result<OpenHome, Problem> {
+    home.create()?;
+    let HomeOptions { log, works, executor, ids } = options;
+    let log = Arc::new(SqliteLog::open(&home.path().join("db"), log).map_err(|e| cannot_open(home, &e))?);
+    let blobs = LocalBlobs::open(&home.path().join("blobs"), log.clone());
+    let blobs = Arc::new(blobs.map_err(|error| no_blobs(home, &error))?);
+    let engine = Engine::new(Parts {
+        log: log.clone(),
+        blobs: blobs.clone(),
+        clock: Arc::new(SystemClock),
+        ids,
+        evaluator: Arc::new(PlainEvaluator),
+        executor,
+        works,
+    });
+    // A home that was made before stays as it is.
+    let made = engine.submit(Actor::system(), None, Command::Home(HomeCommand::Create)).await;
+    made.map_err(|error| not_written(home, &error))?;
+    Ok(OpenHome { engine, log, blobs })
+}
+
+fn cannot_open(home: &Home, error: &StoreError) -> Problem {
+    let path = home.path().display();
+    match error {
+        StoreError::Newer { .. } => Problem::failed(
+            "schema_newer",
+            format!("the database of `{path}` cannot be opened: {error}"),
+            "use the version of holdpoint that wrote it, or a newer one",
+        ),
+        StoreError::Corrupt(_) => Problem::failed(
+            "storage_damaged",
+            format!("the database of `{path}` cannot be opened: {error}"),
+            "restore a copy of the home, or name another with --home PATH",
+        ),
+        StoreError::Io(_) | StoreError::Closed => Problem::failed(
+            "storage",
+            format!("the database of `{path}` cannot be opened: {error}"),
+            "look at the disk and at the rights of the folder `db` in it",
+        ),
+    }
+}
+
+fn no_blobs(home: &Home, error: &BlobError) -> Problem {
+    let message = format!("the blobs of `{}` cannot be opened: {error}", home.path().display());
+    Problem::failed("storage", message, "look at the disk and at the rights of the folder `blobs` in it")
+}
+
+fn not_written(home: &Home, error: &SubmitError) -> Problem {
+    let message = format!("the home `{}` cannot be written: {error}", home.path().display());
+    Problem::failed(error.code(), message, "look at the disk and the space on it")
+}
