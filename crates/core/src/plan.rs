@@ -531,4 +531,31 @@ mod tests {
         assert_eq!(one.digest(), two.digest());
         assert_eq!(one.load().expect("a plan").total(), 2);
     }
+
+    #[test]
+    fn every_option_of_a_gate_leads_somewhere() {
+        let gate = |options: &[(&str, ChoiceAction)]| PlanStep {
+            kind: PlanKind::Gate(Choice {
+                prompt: "Good?".into(),
+                options: options
+                    .iter()
+                    .map(|(label, action)| ChoiceOption { label: (*label).into(), action: action.clone() })
+                    .collect(),
+            }),
+            ..step("g", &["a"])
+        };
+        let fault = |options: &[(&str, ChoiceAction)]| {
+            plan(vec![step("a", &[]), gate(options), step("b", &["g"])]).load().err()
+        };
+        let (a, b, g) = (StepId::new("a"), StepId::new("b"), StepId::new("g"));
+        let repeat = |id: &StepId| [("again", ChoiceAction::Repeat(id.clone()))];
+        assert_eq!(fault(&repeat(&a)), None);
+        assert_eq!(fault(&repeat(&b)), Some(PlanFault::Repeat(g.clone(), b)));
+        assert_eq!(fault(&repeat(&g)), Some(PlanFault::Repeat(g.clone(), g.clone())));
+        assert_eq!(fault(&[]), Some(PlanFault::Options(g.clone())));
+        let twice = [("on", ChoiceAction::Continue), ("on", ChoiceAction::Abort)];
+        assert_eq!(fault(&twice), Some(PlanFault::Options(g.clone())));
+        let skip = [("without", ChoiceAction::Skip(vec![StepId::new("z")]))];
+        assert_eq!(fault(&skip), Some(PlanFault::Skip(g, StepId::new("z"))));
+    }
 }

@@ -46,7 +46,7 @@ pub(super) fn stop_steps(draft: &mut Draft<'_>, run: RunId, failure: &Failure) -
 mod tests {
     use expect_test::expect;
 
-    use crate::testing::{Scene, abort, form};
+    use crate::testing::{Scene, abort, form, human, reject_start};
 
     #[test]
     fn an_aborted_run_frees_its_pipeline() {
@@ -66,5 +66,21 @@ mod tests {
         "#]],
         );
         assert!(scene.state(1).gates.is_empty());
+    }
+
+    #[test]
+    fn what_has_not_begun_stands_at_pending_again() {
+        let mut scene = Scene::new().with_pipeline(&[human("A")]).with_run();
+        scene.check(
+            abort(1),
+            expect![[r#"
+            run R1: Aborted
+            pipeline: RunClosed { run: R1 }
+        "#]],
+        );
+        assert_eq!(scene.status(1), "aborted: x1 pending");
+        scene.check(reject_start(1, 1), expect![[r#"
+            refused (wrong_state): cannot reject the start: execution 01900000-0000-75e0-a4a3-41d7fcaed340 is pending
+        "#]]);
     }
 }

@@ -71,7 +71,10 @@ mod tests {
     use expect_test::expect;
     use serde_json::json;
 
-    use crate::testing::{Scene, approve, form, submit};
+    use super::*;
+    use crate::rows::Table;
+    use crate::testing::{Scene, approve, form, run_id, submit};
+    use crate::{Command, RunCommand, StreamId};
 
     #[test]
     fn approval_promotes_and_goes_on() {
@@ -117,5 +120,44 @@ mod tests {
         let mut blind = approve(&scene, 1, 1);
         blind.decision().digest = None;
         scene.check_code(blind, "digest_missing");
+    }
+
+    #[test]
+    fn changes_made_in_approving_are_kept_beside_what_was_shown() {
+        let mut scene = Scene::new().with_pipeline(&[form("A")]).with_run();
+        scene.run(submit(1, 1, json!({"answer": "yes"})));
+        let mut edited = approve(&scene, 1, 1);
+        if let Command::Run(_, RunCommand::ApproveComplete(command)) = &mut edited.0 {
+            command.edits = vec![Edit { name: "a".into(), digest: Digest::of(b"better"), size: 6 }];
+        }
+        scene.check(
+            edited.clone(),
+            expect![[r#"
+            run R1: CompletionApproved x1
+            run R1: ArtifactMade x1 a.json (6 bytes)
+            run R1: ArtifactPromoted x1 a
+            run R1: ExecutionCompleted x1
+            run R1: Completed
+            pipeline: RunClosed { run: R1 }
+        "#]],
+        );
+        let current = |n| scene.picture.cell(Table::Artifact, StreamId::Run(run_id(1)), n, "current");
+        assert_eq!((current(0), current(1)), (false.into(), true.into()));
+        // Once more without changes is in effect; with changes they would be lost.
+        scene.check_code(edited, "wrong_state");
+        scene.check(
+            approve(&scene, 1, 1),
+            expect![[r#"
+            in effect already
+        "#]],
+        );
+    }
+
+    #[test]
+    fn an_agent_never_approves() {
+        let mut scene = Scene::new().with_pipeline(&[form("A")]).with_run();
+        scene.run(submit(1, 1, json!({"answer": "yes"})));
+        let approval = approve(&scene, 1, 1);
+        scene.as_agent().check_code(approval, "not_a_person");
     }
 }

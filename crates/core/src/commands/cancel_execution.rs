@@ -28,3 +28,59 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, x: ExecNo) -> Result<(), Reject
 fn was_cancelled(execution: &crate::state::run::Execution) -> bool {
     execution.last_error.as_ref().is_some_and(|(_, failure)| &*failure.error_type == "cancelled")
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::definition::OnFailure;
+    use crate::testing::{Scene, cancel, failing, form, outcome_done, retry, script};
+
+    #[test]
+    fn cancelling_fails_the_attempt_and_pauses_without_a_retry() {
+        let mut scene = Scene::new().with_pipeline(&[script("A", 3)]).with_run();
+        scene.check(
+            cancel(1, 1),
+            expect![[r#"
+            run R1: ExecutionFailed x1 cancelled
+            run R1: Paused StepFailed
+        "#]],
+        );
+        scene.check(
+            cancel(1, 1),
+            expect![[r#"
+            in effect already
+        "#]],
+        );
+        assert!(scene.state(1).owed.is_empty());
+        scene.run(retry(1, 1));
+        scene.run(outcome_done(&scene, 1, 1));
+        scene.check(
+            cancel(1, 1),
+            expect![[r#"
+            refused (wrong_state): cannot cancel: execution 01900000-0000-75e0-a4a3-41d7fcaed340 is completed
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_failure_policy_does_not_apply_to_what_a_person_stops() {
+        let back = failing(script("A", 0), OnFailure::RollbackCheckpoint);
+        let mut scene = Scene::new().with_pipeline(&[back]).with_run();
+        scene.run(cancel(1, 1));
+        assert_eq!(scene.status(1), "paused: x1 failed");
+    }
+
+    #[test]
+    fn a_form_can_be_cancelled_and_its_question_is_closed() {
+        let mut scene = Scene::new().with_pipeline(&[form("A")]).with_run();
+        scene.check(
+            cancel(1, 1),
+            expect![[r#"
+            run R1: ExecutionFailed x1 cancelled
+            run R1: Paused StepFailed
+        "#]],
+        );
+        assert!(scene.state(1).gates.is_empty());
+    }
+}

@@ -28,3 +28,79 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, timer: TimerId) -> Result<(), R
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::definition::OnFailure;
+    use crate::testing::{
+        Scene, approve_all, asking, fire, form, input, outcome_done, outcome_failed, script, start_step,
+        timed,
+    };
+
+    #[test]
+    fn an_attempt_that_takes_too_long_fails_at_once() {
+        let late = timed(script("A", 3), OnFailure::PausePipeline);
+        let mut scene = Scene::new().with_pipeline(&[late]).with_run();
+        let (timer, _) = scene.state(1).next_timer().expect("a timer");
+        scene.check(
+            fire(1, timer),
+            expect![[r#"
+            refused (not_owed): the work is not owed any more
+        "#]],
+        );
+        let due = scene.fire();
+        scene.check(
+            due.clone(),
+            expect![[r#"
+            run R1: ExecutionFailed x1 timeout
+            run R1: Paused StepFailed
+        "#]],
+        );
+        scene.check_code(due, "not_owed");
+        assert!(scene.state(1).owed.is_empty() && scene.state(1).timers.is_empty());
+    }
+
+    #[test]
+    fn being_late_can_put_the_checkpoint_back() {
+        let late = timed(script("B", 3), OnFailure::RollbackCheckpoint);
+        let mut scene = Scene::new().with_pipeline(&[form("A"), late]).with_run();
+        approve_all(&mut scene, 1);
+        scene.run(start_step(1));
+        let due = scene.fire();
+        scene.check(
+            due,
+            expect![[r#"
+            run R1: ExecutionFailed x2 timeout
+            run R1: Rewound keeping Some(0)
+            run R1: ExecutionMade x3 B at 1
+            pipeline: RolledBack to R1 keeping 0, by CheckpointFailure
+        "#]],
+        );
+        assert_eq!(scene.status(1), "in_progress: x3 pending");
+    }
+
+    #[test]
+    fn time_spent_waiting_for_a_person_does_not_count() {
+        let late = timed(asking("A", 0), OnFailure::PausePipeline);
+        let mut scene = Scene::new().with_pipeline(&[late]).with_run();
+        assert_eq!(scene.state(1).next_timer(), None);
+        scene.run(input(1, 1, "this one"));
+        assert!(scene.state(1).next_timer().is_some());
+        scene.run(outcome_done(&scene, 1, 1));
+        assert_eq!(scene.state(1).next_timer(), None);
+        let form = timed(form("A"), OnFailure::PausePipeline);
+        assert_eq!(Scene::new().with_pipeline(&[form]).with_run().state(1).next_timer(), None);
+    }
+
+    #[test]
+    fn a_timer_is_used_up_when_it_fires() {
+        let mut scene = Scene::new().with_pipeline(&[script("A", 2)]).with_run();
+        scene.run(outcome_failed(&scene, 1, 1));
+        let due = scene.fire();
+        scene.run(due.clone());
+        scene.check_code(due, "not_owed");
+        assert!(scene.state(1).timers.is_empty());
+    }
+}

@@ -39,3 +39,82 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, x: ExecNo, text: &Text) -> Resu
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::definition::OnValidationFailure;
+    use crate::testing::{
+        Scene, asking, input, judged_by, outcome_done, outcome_failed, retry, script, verdict,
+    };
+
+    #[test]
+    fn a_script_runs_after_its_question_is_answered() {
+        let mut scene = Scene::new().with_pipeline(&[asking("A", 0)]).with_run();
+        scene.check_faults(
+            input(1, 1, " "),
+            expect![[r#"
+            /user_input: an answer is required
+        "#]],
+        );
+        scene.check(
+            input(1, 1, "this one"),
+            expect![[r#"
+            run R1: InputGiven x1
+        "#]],
+        );
+        scene.check(input(1, 1, "that one"), expect![[r#"
+            refused (wrong_state): cannot answer: execution 01900000-0000-75e0-a4a3-41d7fcaed340 is in_progress
+        "#]]);
+        assert_eq!(scene.state(1).owed.len(), 1);
+    }
+
+    #[test]
+    fn an_automatic_attempt_uses_the_answer_and_a_persons_asks_anew() {
+        let mut scene = Scene::new().with_pipeline(&[asking("A", 1)]).with_run();
+        scene.run(input(1, 1, "this one"));
+        scene.run(outcome_failed(&scene, 1, 1));
+        let due = scene.fire();
+        scene.check(
+            due,
+            expect![[r#"
+            run R1: AttemptBegan x1 revision 0 attempt 2 work
+        "#]],
+        );
+        scene.run(outcome_failed(&scene, 1, 1));
+        scene.check(
+            retry(1, 1),
+            expect![[r#"
+            run R1: RetryGranted x1
+            run R1: Resumed
+            run R1: AttemptBegan x1 revision 0 attempt 3 input
+        "#]],
+        );
+    }
+
+    #[test]
+    fn guidance_after_a_failed_check_begins_the_next_attempt() {
+        let judged = judged_by(script("A", 0), OnValidationFailure::AskHuman, 1);
+        let mut scene = Scene::new().with_pipeline(&[judged]).with_run();
+        scene.run(outcome_done(&scene, 1, 1));
+        scene.check(
+            verdict(&scene, 1, 1, false),
+            expect![[r#"
+            run R1: Checked x1
+            run R1: GuidanceAsked x1
+        "#]],
+        );
+        scene.as_agent().check_code(input(1, 1, "look again"), "not_a_person");
+        scene.actor = crate::Actor::person("ann");
+        scene.check(
+            input(1, 1, "look again"),
+            expect![[r#"
+            run R1: GuidanceGiven x1
+            run R1: AttemptBegan x1 revision 0 attempt 2 work
+        "#]],
+        );
+        let feedback = &scene.state(1).executions[&crate::ExecNo(1)].feedback;
+        assert_eq!(feedback.iter().map(|text| &**text).collect::<Vec<_>>(), ["too short", "look again"]);
+    }
+}

@@ -37,3 +37,32 @@ pub fn decide(draft: &mut Draft<'_>, command: &IssueToken) -> Result<(), Rejecti
     draft.reply.token = Some(token);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::HomeCommand;
+    use crate::testing::{Scene, When, on_home};
+
+    fn issue(name: &str) -> When {
+        let (role, secret) = (Role::Approver, Digest::of(b"secret"));
+        on_home(HomeCommand::IssueToken(IssueToken { name: name.into(), role, secret, expires: None }))
+    }
+
+    #[test]
+    fn a_token_is_issued_by_a_person_with_a_name() {
+        let mut scene = Scene::new();
+        let issued = scene.run(issue("ann")).reply.token.expect("a token");
+        let Some(crate::State::Home(home)) = scene.states.get(&StreamId::Home) else { panic!("no home") };
+        assert_eq!((&*home.tokens[&issued].name, home.tokens[&issued].role), ("ann", Role::Approver));
+        scene.check_code(issue(" "), "invalid_fields");
+        scene.as_agent().check(
+            issue("model"),
+            expect![[r#"
+            refused (not_a_person): only a person can decide here
+        "#]],
+        );
+    }
+}

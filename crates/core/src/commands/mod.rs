@@ -143,7 +143,7 @@ pub(crate) fn possible(run: RunStatus, state: ExecutionState) -> Vec<&'static st
         ExecutionState::AwaitingStart(_) if run == RunStatus::Paused => vec!["resume", "reject"],
         ExecutionState::Pending => vec!["start"],
         ExecutionState::AwaitingStart(_) => vec!["approve-start", "reject"],
-        ExecutionState::Working(stage) => match stage {
+        ExecutionState::Working(at) => match at {
             crate::state::run::Stage::Form(_)
             | crate::state::run::Stage::Input(_)
             | crate::state::run::Stage::Guidance(_) => vec!["submit", "cancel"],

@@ -29,7 +29,9 @@ mod tests {
     use expect_test::expect;
     use serde_json::json;
 
-    use crate::testing::{Scene, approve, form, human, pause, resume, start_step, submit};
+    use crate::testing::{
+        Scene, abort, approve, approve_start, form, human, pause, reject_start, resume, start_step, submit,
+    };
 
     #[test]
     fn between_checkpoints_a_run_pauses_at_once() {
@@ -80,6 +82,28 @@ mod tests {
             resume(1),
             expect![[r#"
             run R1: PauseDropped
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_paused_run_refuses_to_go_on() {
+        let mut scene = Scene::new().with_pipeline(&[human("A"), form("B")]).with_run();
+        scene.run(pause(1));
+        scene.check(approve_start(1, 1), expect![[r#"
+            refused (wrong_state): cannot approve the start: run 00000000-0000-7000-8000-000000001001 is paused
+        "#]]);
+        scene.check(
+            reject_start(1, 1),
+            expect![[r#"
+            run R1: StartRejected x1
+        "#]],
+        );
+        scene.run(abort(1));
+        scene.check(
+            pause(1),
+            expect![[r#"
+            refused (wrong_state): cannot pause: run 00000000-0000-7000-8000-000000001001 is aborted
         "#]],
         );
     }

@@ -26,3 +26,26 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, x: ExecNo, text: &Text) -> Resu
     draft.on_run(run, RunEvent::NoteQueued { x, text: text.clone() });
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::testing::{Scene, form, note, outcome_done, script};
+
+    #[test]
+    fn a_note_is_left_while_work_goes_on() {
+        let mut scene = Scene::new().with_pipeline(&[script("A", 0), form("B")]).with_run();
+        scene.check(
+            note(1, 1, "mind the gap"),
+            expect![[r#"
+            run R1: NoteQueued x1
+        "#]],
+        );
+        scene.check_code(note(1, 1, " "), "invalid_fields");
+        scene.run(outcome_done(&scene, 1, 1));
+        scene.check(note(1, 1, "too late"), expect![[r#"
+            refused (wrong_state): cannot leave a note: execution 01900000-0000-77c8-970f-d218ca8b8401 is completed
+        "#]]);
+    }
+}

@@ -159,7 +159,14 @@ fn judged(
 mod tests {
     use expect_test::expect;
 
-    use crate::testing::{Scene, outcome_done, outcome_failed, script};
+    use super::*;
+    use crate::definition::OnFailure;
+    use crate::rows::Table;
+    use crate::testing::{
+        Scene, approve, approved, failing, judged_by, on_run, outcome_done, outcome_failed, outcome_report,
+        pause, report, reporting, retry, run_id, script, start_step, verdict,
+    };
+    use crate::{Command, RunCommand, StreamId};
 
     #[test]
     fn a_failed_attempt_is_tried_again_after_a_delay() {
@@ -217,5 +224,151 @@ mod tests {
         "#]],
         );
         assert_eq!(scene.status(1), "in_progress: x2 pending");
+    }
+
+    #[test]
+    fn a_bad_verdict_begins_the_next_attempt_until_there_are_none() {
+        let judged = judged_by(script("A", 0), OnValidationFailure::Retry, 1);
+        let mut scene = Scene::new().with_pipeline(&[judged]).with_run();
+        scene.check(
+            outcome_done(&scene, 1, 1),
+            expect![[r#"
+            run R1: WorkDone x1
+        "#]],
+        );
+        scene.check(
+            verdict(&scene, 1, 1, false),
+            expect![[r#"
+            run R1: Checked x1
+            run R1: AttemptBegan x1 revision 0 attempt 2 work
+        "#]],
+        );
+        scene.run(outcome_done(&scene, 1, 1));
+        scene.check(
+            verdict(&scene, 1, 1, false),
+            expect![[r#"
+            run R1: Checked x1
+            run R1: ExecutionFailed x1 validation_failed
+            run R1: Paused StepFailed
+        "#]],
+        );
+        // A person's retry grants one more attempt, not a new round of them.
+        scene.run(retry(1, 1));
+        scene.run(outcome_done(&scene, 1, 1));
+        scene.run(verdict(&scene, 1, 1, false));
+        assert_eq!(scene.status(1), "paused: x1 failed");
+    }
+
+    #[test]
+    fn a_good_verdict_asks_a_person_or_completes() {
+        let judged = judged_by(script("A", 0), OnValidationFailure::FailCheckpoint, 0);
+        let mut scene =
+            Scene::new().with_pipeline(&[approved(judged.clone(), false, true), judged]).with_run();
+        scene.run(outcome_done(&scene, 1, 1));
+        scene.check(
+            verdict(&scene, 1, 1, true),
+            expect![[r#"
+            run R1: Checked x1
+            run R1: CompletionAsked x1
+        "#]],
+        );
+        scene.run(approve(&scene, 1, 1));
+        scene.run(start_step(1));
+        scene.run(outcome_done(&scene, 1, 2));
+        scene.check(
+            verdict(&scene, 1, 2, true),
+            expect![[r#"
+            run R1: Checked x2
+            run R1: ExecutionCompleted x2
+            run R1: Completed
+            pipeline: RunClosed { run: R1 }
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_retry_after_a_failed_check_is_one_attempt_and_no_more() {
+        let judged = judged_by(script("A", 0), OnValidationFailure::Retry, 2);
+        let mut scene = Scene::new().with_pipeline(&[judged]).with_run();
+        for _ in 0..2 {
+            scene.run(outcome_done(&scene, 1, 1));
+            scene.run(verdict(&scene, 1, 1, false));
+        }
+        scene.check(
+            outcome_failed(&scene, 1, 1),
+            expect![[r#"
+            run R1: ExecutionFailed x1 script_error
+            run R1: Paused StepFailed
+        "#]],
+        );
+        scene.run(retry(1, 1));
+        scene.check(
+            outcome_failed(&scene, 1, 1),
+            expect![[r#"
+            run R1: ExecutionFailed x1 script_error
+            run R1: Paused StepFailed
+        "#]],
+        );
+    }
+
+    #[test]
+    fn what_was_declared_must_be_made() {
+        let mut scene = Scene::new().with_pipeline(&[reporting(script("A", 1))]).with_run();
+        scene.check(
+            outcome_done(&scene, 1, 1),
+            expect![[r#"
+            run R1: AttemptFailed x1 missing_artifacts
+        "#]],
+        );
+        let due = scene.fire();
+        scene.run(due);
+        scene.check(
+            outcome_report(&scene, 1, 1, "all is well"),
+            expect![[r#"
+            run R1: ArtifactMade x1 report.txt (11 bytes)
+            run R1: ArtifactPromoted x1 a
+            run R1: ExecutionCompleted x1
+            run R1: Completed
+            pipeline: RunClosed { run: R1 }
+        "#]],
+        );
+    }
+
+    #[test]
+    fn what_failed_and_went_back_at_once_is_kept_in_the_tables() {
+        let back = failing(reporting(script("A", 0)), OnFailure::RollbackCheckpoint);
+        let mut scene = Scene::new().with_pipeline(&[back]).with_run();
+        let Command::Run(_, RunCommand::RecordOutcome(mut record)) = outcome_failed(&scene, 1, 1).0 else {
+            panic!("an outcome")
+        };
+        if let Outcome::Failed { artifacts, .. } = &mut record.outcome {
+            artifacts.push(report("half of it"));
+        }
+        scene.run(on_run(1, RunCommand::RecordOutcome(record)));
+        let stream = StreamId::Run(run_id(1));
+        let rollback = scene.pipeline().rollbacks[0].rollback;
+        let cell = |table, n, column| scene.picture.cell(table, stream, n, column);
+        assert_eq!(cell(Table::Execution, 1, "status"), "failed".into());
+        assert_eq!(cell(Table::Execution, 1, "rollback"), rollback.0.into());
+        assert_eq!(cell(Table::Artifact, 0, "rollback"), rollback.0.into());
+    }
+
+    #[test]
+    fn a_pause_asked_for_during_a_step_outlives_its_going_back() {
+        let back = failing(script("A", 0), OnFailure::RollbackCheckpoint);
+        let mut scene = Scene::new().with_pipeline(&[back]).with_run();
+        scene.run(pause(1));
+        scene.check(
+            outcome_failed(&scene, 1, 1),
+            expect![[r#"
+            run R1: ExecutionFailed x1 script_error
+            run R1: Rewound keeping None
+            run R1: ExecutionMade x2 A at 0
+            run R1: PauseAsked
+            run R1: Paused Asked
+            pipeline: RolledBack to R1, nothing kept, by CheckpointFailure
+        "#]],
+        );
+        assert_eq!(scene.status(1), "paused: x2 pending");
     }
 }

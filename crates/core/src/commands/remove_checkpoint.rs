@@ -34,3 +34,37 @@ pub(super) fn check_order(pipeline: &PipelineState, order: &[CheckpointId]) -> R
     }
     if faults.is_empty() { Ok(()) } else { Err(Rejection::Invalid(faults)) }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use serde_json::json;
+
+    use crate::PipelineCommand;
+    use crate::testing::{Scene, add, checkpoint, form, on_pipeline, reporting, script, start};
+
+    #[test]
+    fn removing_begins_a_new_version_and_refuses_what_others_need() {
+        let mut scene = Scene::new().with_pipeline(&[reporting(script("A", 0)), form("B")]);
+        let (first, second) = (checkpoint(&scene, 0), checkpoint(&scene, 1));
+        let mut reader = form("C");
+        let reference = json!({"checkpoint_id": first});
+        reader.inputs.include_checkpoint_outputs =
+            vec![serde_json::from_value(reference).expect("a reference")];
+        scene.run(add(reader));
+        let remove = |id| on_pipeline(PipelineCommand::RemoveCheckpoint(id));
+        scene.check_code(remove(first), "invalid_fields");
+        let version = scene.pipeline().definition_version;
+        scene.run(remove(second));
+        assert_eq!((scene.pipeline().order.len(), scene.pipeline().definition_version), (2, version + 1));
+        scene.check_code(remove(second), "not_found");
+        scene.run(start(1));
+        scene.check(
+            remove(first),
+            expect![[r#"
+            refused (runs_active): 1 active run(s) use this definition
+        "#]],
+        );
+    }
+}

@@ -40,7 +40,10 @@ mod tests {
     use expect_test::expect;
     use serde_json::json;
 
-    use crate::testing::{Scene, form, revise, submit};
+    use crate::StreamId;
+    use crate::definition::OnFailure;
+    use crate::rows::Table;
+    use crate::testing::{Scene, failing, form, revise, run_id, submit};
 
     #[test]
     fn a_revision_starts_again_at_attempt_one() {
@@ -79,5 +82,20 @@ mod tests {
         let mut scene = Scene::new().with_pipeline(&[form("A")]).with_run();
         scene.run(submit(1, 1, json!({"answer": "no"})));
         scene.check_code(revise(1, 1, " "), "invalid_fields");
+    }
+
+    #[test]
+    fn the_last_request_is_on_record_when_the_checkpoint_goes_back() {
+        let back = failing(form("A"), OnFailure::RollbackCheckpoint);
+        let mut scene = Scene::new().with_pipeline(&[back]).with_run();
+        for _ in 0..3 {
+            scene.run(submit(1, 1, json!({"answer": "no"})));
+            scene.run(revise(1, 1, "again"));
+        }
+        assert_eq!(scene.status(1), "in_progress: x2 pending");
+        let stream = StreamId::Run(run_id(1));
+        assert_eq!(scene.picture.rows(Table::Interaction, stream).count(), 3);
+        let answers = scene.picture.rows(Table::Gate, stream).map(|(_, row)| row["answer"].clone());
+        assert_eq!(answers.filter(|answer| *answer == "revision".into()).count(), 3);
     }
 }

@@ -11,3 +11,30 @@ pub fn decide(draft: &mut Draft<'_>, id: PipelineId) -> Result<(), Rejection> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::PipelineCommand;
+    use crate::testing::{Scene, form, on_pipeline, start};
+
+    #[test]
+    fn what_was_put_away_comes_back() {
+        let mut scene = Scene::new().with_pipeline(&[form("A")]);
+        scene.run(on_pipeline(PipelineCommand::Delete));
+        scene.check(
+            on_pipeline(PipelineCommand::Restore),
+            expect![[r#"
+            pipeline: Restored
+        "#]],
+        );
+        scene.check(
+            on_pipeline(PipelineCommand::Restore),
+            expect![[r#"
+            in effect already
+        "#]],
+        );
+        scene.run(start(1));
+    }
+}

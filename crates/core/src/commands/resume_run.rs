@@ -35,7 +35,10 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
 mod tests {
     use expect_test::expect;
 
-    use crate::testing::{Scene, approve_start, human, pause, resume};
+    use crate::testing::{
+        Scene, abort, approve_start, auto_advance, human, outcome_done, outcome_failed, pause, reject_start,
+        resume, script, start,
+    };
 
     #[test]
     fn a_resumed_run_takes_approvals_again() {
@@ -50,5 +53,62 @@ mod tests {
         );
         scene.run(approve_start(1, 1));
         assert_eq!(scene.status(1), "in_progress: x1 in_progress");
+    }
+
+    #[test]
+    fn with_auto_advance_the_next_checkpoint_begins_with_the_resumption() {
+        let mut scene = Scene::new().with_pipeline(&[script("A", 0), script("B", 0)]);
+        scene.run(auto_advance(true));
+        scene.run(start(1));
+        scene.run(pause(1));
+        scene.check(
+            outcome_done(&scene, 1, 1),
+            expect![[r#"
+            run R1: ExecutionCompleted x1
+            run R1: ExecutionMade x2 B at 1
+            run R1: Paused Asked
+        "#]],
+        );
+        scene.check(
+            resume(1),
+            expect![[r#"
+            run R1: Resumed
+            run R1: AttemptBegan x2 revision 0 attempt 1 work
+        "#]],
+        );
+        scene.check(
+            resume(1),
+            expect![[r#"
+            in effect already
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_run_at_a_failed_checkpoint_is_not_resumed() {
+        let mut scene = Scene::new().with_pipeline(&[script("A", 0)]).with_run();
+        scene.run(outcome_failed(&scene, 1, 1));
+        scene.check(
+            resume(1),
+            expect![[r#"
+            refused (wrong_state): cannot resume: run 00000000-0000-7000-8000-000000001001 is paused
+        "#]],
+        );
+        scene.run(abort(1));
+        scene.check(
+            resume(1),
+            expect![[r#"
+            refused (wrong_state): cannot resume: run 00000000-0000-7000-8000-000000001001 is aborted
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_rejected_start_stays_rejected() {
+        let mut scene = Scene::new().with_pipeline(&[human("A")]).with_run();
+        scene.run(reject_start(1, 1));
+        scene.run(pause(1));
+        scene.run(resume(1));
+        assert_eq!(scene.status(1), "in_progress: x1 pending");
     }
 }

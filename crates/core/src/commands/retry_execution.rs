@@ -63,7 +63,12 @@ fn go_on(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
 mod tests {
     use expect_test::expect;
 
-    use crate::testing::{Scene, outcome_failed, retry, script};
+    use crate::testing::{
+        Scene, abort, approve_start, approved, form, human, outcome_done, outcome_failed, resume, retry,
+        revise, script, start_plan, submit,
+    };
+    use serde_json::json;
+    use std::sync::Arc;
 
     #[test]
     fn a_person_grants_one_more_attempt() {
@@ -88,6 +93,160 @@ mod tests {
             expect![[r#"
             run R1: ExecutionFailed x1 script_error
             run R1: Paused StepFailed
+        "#]],
+        );
+    }
+
+    #[test]
+    fn after_the_last_revision_a_retry_grants_one_more() {
+        let mut scene = Scene::new().with_pipeline(&[form("A")]).with_run();
+        for _ in 0..3 {
+            scene.run(submit(1, 1, json!({"answer": "no"})));
+            scene.run(revise(1, 1, "again"));
+        }
+        assert_eq!(scene.status(1), "paused: x1 failed");
+        scene.check(
+            retry(1, 1),
+            expect![[r#"
+            run R1: RetryGranted x1
+            run R1: Resumed
+            run R1: AttemptBegan x1 revision 3 attempt 1 form
+        "#]],
+        );
+        scene.run(submit(1, 1, json!({"answer": "no"})));
+        scene.run(revise(1, 1, "again"));
+        assert_eq!(scene.status(1), "paused: x1 failed");
+    }
+
+    #[test]
+    fn a_granted_attempt_does_not_outlive_its_revision() {
+        let mut scene = Scene::new().with_pipeline(&[approved(script("A", 0), false, true)]).with_run();
+        scene.run(outcome_failed(&scene, 1, 1));
+        scene.run(retry(1, 1));
+        scene.run(outcome_done(&scene, 1, 1));
+        scene.run(revise(1, 1, "shorter"));
+        scene.check(
+            outcome_failed(&scene, 1, 1),
+            expect![[r#"
+            run R1: ExecutionFailed x1 script_error
+            run R1: Paused StepFailed
+        "#]],
+        );
+    }
+
+    #[test]
+    fn only_what_has_failed_is_retried() {
+        let mut scene = Scene::new().with_pipeline(&[human("A")]).with_run();
+        scene.check(retry(1, 1), expect![[r#"
+            refused (wrong_state): cannot retry: execution 01900000-0000-75e0-a4a3-41d7fcaed340 is waiting_approval_to_start
+        "#]]);
+        scene.run(approve_start(1, 1));
+        scene.check(
+            retry(1, 1),
+            expect![[r#"
+            in effect already
+        "#]],
+        );
+        scene.run(abort(1));
+        scene.check(
+            retry(1, 1),
+            expect![[r#"
+            refused (wrong_state): cannot retry: run 00000000-0000-7000-8000-000000001001 is aborted
+        "#]],
+        );
+    }
+
+    /// Two steps side by side, and one behind the second.
+    fn side_by_side() -> Scene {
+        let plan = json!({
+            "steps": [
+                {"id": "a", "name": "A"},
+                {"id": "b", "name": "B"},
+                {"id": "c", "name": "C", "after": ["b"]}
+            ],
+            "bodies": {
+                "a": {"task": {"executor": "any"}},
+                "b": {"task": {"executor": "any"}},
+                "c": {"task": {"executor": "any"}}
+            }
+        });
+        let mut scene = Scene::new();
+        scene.run(start_plan(1, &Arc::new(serde_json::from_value(plan).expect("a plan"))));
+        scene
+    }
+
+    #[test]
+    fn what_a_pause_kept_back_begins_with_the_retry() {
+        let mut scene = side_by_side();
+        scene.check(
+            outcome_failed(&scene, 1, 1),
+            expect![[r#"
+            run R1: ExecutionFailed x1 script_error
+            run R1: PauseAsked
+        "#]],
+        );
+        scene.check_code(resume(1), "wrong_state");
+        scene.check(
+            outcome_done(&scene, 1, 2),
+            expect![[r#"
+            run R1: ExecutionCompleted x2
+            run R1: ExecutionMade x3 c at 2
+            run R1: Paused StepFailed
+        "#]],
+        );
+        scene.check(
+            retry(1, 1),
+            expect![[r#"
+            run R1: RetryGranted x1
+            run R1: Resumed
+            run R1: AttemptBegan x3 revision 0 attempt 1 work
+            run R1: AttemptBegan x1 revision 0 attempt 2 work
+        "#]],
+        );
+    }
+
+    #[test]
+    fn while_another_step_stands_at_failed_the_run_pauses_again() {
+        let mut scene = side_by_side();
+        scene.run(outcome_failed(&scene, 1, 1));
+        scene.run(outcome_failed(&scene, 1, 2));
+        assert_eq!(scene.status(1), "paused: x1 failed");
+        scene.check(
+            retry(1, 1),
+            expect![[r#"
+            run R1: RetryGranted x1
+            run R1: Resumed
+            run R1: PauseAsked
+            run R1: AttemptBegan x1 revision 0 attempt 2 work
+        "#]],
+        );
+        scene.check(
+            outcome_done(&scene, 1, 1),
+            expect![[r#"
+            run R1: ExecutionCompleted x1
+            run R1: Paused StepFailed
+        "#]],
+        );
+        scene.check(
+            retry(1, 2),
+            expect![[r#"
+            run R1: RetryGranted x2
+            run R1: Resumed
+            run R1: AttemptBegan x2 revision 0 attempt 2 work
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_retry_in_time_drops_the_pause() {
+        let mut scene = side_by_side();
+        scene.run(outcome_failed(&scene, 1, 1));
+        scene.check(
+            retry(1, 1),
+            expect![[r#"
+            run R1: RetryGranted x1
+            run R1: PauseDropped
+            run R1: AttemptBegan x1 revision 0 attempt 2 work
         "#]],
         );
     }

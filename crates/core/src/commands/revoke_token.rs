@@ -14,3 +14,23 @@ pub fn decide(draft: &mut Draft<'_>, token: TokenId) -> Result<(), Rejection> {
     draft.reply.token = Some(token);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::commands::issue_token::IssueToken;
+    use crate::event::Role;
+    use crate::testing::{Scene, on_home};
+    use crate::{Digest, HomeCommand};
+
+    #[test]
+    fn a_revoked_token_is_gone() {
+        let mut scene = Scene::new();
+        let (role, secret) = (Role::Viewer, Digest::of(b"secret"));
+        let issue = IssueToken { name: "ann".into(), role, secret, expires: None };
+        let token = scene.run(on_home(HomeCommand::IssueToken(issue))).reply.token.expect("a token");
+        let revoke = || on_home(HomeCommand::RevokeToken(token));
+        scene.run(revoke());
+        scene.check_code(revoke(), "not_found");
+        scene.as_agent().check_code(revoke(), "not_a_person");
+    }
+}

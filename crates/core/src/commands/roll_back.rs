@@ -263,7 +263,11 @@ pub(crate) fn after_failure(draft: &mut Draft<'_>, run: RunId, x: ExecNo) -> Res
 mod tests {
     use expect_test::expect;
 
-    use crate::testing::{Scene, approve_all, form, roll_back, roll_back_to_run, start, start_step};
+    use crate::testing::{
+        Scene, abort, approve, approve_all, cancel, fail_run, form, outcome_done, pause, roll_back,
+        roll_back_to_run, script, start, start_later, start_step, submit, undo,
+    };
+    use serde_json::json;
 
     #[test]
     fn what_stands_behind_the_target_goes() {
@@ -314,5 +318,81 @@ mod tests {
         approve_all(&mut scene, 1);
         scene.check_code(roll_back(1, 0), "nothing_to_roll_back");
         scene.check_code(roll_back(1, 7), "invalid_fields");
+    }
+
+    #[test]
+    fn open_questions_and_work_go_with_what_is_rolled_back() {
+        let mut scene = Scene::new().with_pipeline(&[form("A"), script("B", 0)]).with_run();
+        approve_all(&mut scene, 1);
+        scene.run(start_step(1));
+        let late = outcome_done(&scene, 1, 2);
+        scene.run(roll_back(1, 0));
+        scene.check(
+            late,
+            expect![[r#"
+            refused (not_owed): the work is not owed any more
+        "#]],
+        );
+        scene.check(
+            cancel(1, 2),
+            expect![[r#"
+            refused (rolled_back): execution 01900000-0000-78f3-8b11-a2ef039be685 was rolled back
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_run_that_had_ended_goes_on() {
+        for end in [abort(1), fail_run(1)] {
+            let mut scene = Scene::new().with_pipeline(&[form("A"), form("B")]).with_run();
+            scene.run(submit(1, 1, json!({"answer": "yes"})));
+            scene.run(approve(&scene, 1, 1));
+            scene.run(end);
+            scene.run(roll_back(1, 0));
+            assert_eq!(scene.status(1), "in_progress: x3 pending");
+            assert_eq!(scene.pipeline().active.len(), 1);
+        }
+    }
+
+    #[test]
+    fn later_runs_go_whatever_they_are_at() {
+        let mut scene = Scene::new().with_pipeline(&[form("A"), form("B")]);
+        for n in 1..=3 {
+            scene.run(start(n));
+            scene.run(submit(n, 1, json!({"answer": "yes"})));
+            scene.run(approve(&scene, n, 1));
+        }
+        scene.run(pause(2));
+        scene.run(abort(3));
+        scene.run(start_later(4));
+        scene.check_code(roll_back_to_run(1, 3, 0), "invalid_fields");
+        scene.check_code(roll_back_to_run(2, 2, 0), "invalid_fields");
+        scene.check(
+            roll_back_to_run(4, 1, 0),
+            expect![[r#"
+            pipeline: RolledBack to R1 keeping 0, removing v2 v3 v4, by UserRequest
+            run R2: Removed
+            run R3: Removed
+            run R4: Removed
+            run R1: Rewound keeping Some(0)
+            run R1: ExecutionMade x3 B at 1
+        "#]],
+        );
+        assert_eq!(scene.pipeline().active.len(), 1);
+        scene.run(undo(&scene));
+        let statuses: Vec<_> = (1..=4).map(|n| scene.status(n)).collect();
+        assert_eq!(
+            statuses,
+            ["in_progress: x2 pending", "paused: x2 pending", "aborted: x2 pending", "not_started"]
+        );
+        assert_eq!(scene.pipeline().active.len(), 3);
+    }
+
+    #[test]
+    fn the_target_must_be_completed() {
+        let mut scene = Scene::new().with_pipeline(&[form("A"), form("B")]).with_run();
+        scene.check(roll_back(1, 0), expect![[r#"
+            refused (wrong_state): cannot roll back to this checkpoint: execution 01900000-0000-77c8-970f-d218ca8b8401 is in_progress
+        "#]]);
     }
 }

@@ -26,3 +26,36 @@ pub fn decide(draft: &mut Draft<'_>, command: &SealHeads) {
         draft.emit(StreamId::Home, Event::Home(HomeEvent::Sealed { upto, streams, heads }));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::HomeCommand;
+    use crate::testing::{Scene, When, on_home};
+
+    fn seal(from: u64, upto: u64, streams: u64) -> When {
+        let (from, upto, heads) = (Seq(from), Seq(upto), Digest::of(b"heads"));
+        on_home(HomeCommand::SealHeads(SealHeads { from, upto, streams, heads }))
+    }
+
+    #[test]
+    fn seals_follow_each_other_without_a_gap() {
+        let mut scene = Scene::new();
+        assert_eq!(scene.run(seal(0, 5, 2)).writes.len(), 1);
+        scene.check(
+            seal(0, 7, 2),
+            expect![[r#"
+            in effect already
+        "#]],
+        );
+        scene.check(
+            seal(5, 9, 0),
+            expect![[r#"
+            in effect already
+        "#]],
+        );
+        assert_eq!(scene.run(seal(5, 9, 1)).writes.len(), 1);
+    }
+}

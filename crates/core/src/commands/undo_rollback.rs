@@ -83,7 +83,13 @@ fn restore(
 mod tests {
     use expect_test::expect;
 
-    use crate::testing::{Scene, approve_all, form, roll_back, script, start, start_step, undo};
+    use crate::PipelineCommand;
+    use crate::definition::OnFailure;
+    use crate::testing::{
+        Scene, approve, approve_all, failing, form, on_pipeline, outcome_failed, retry, roll_back,
+        roll_back_to_run, script, start, start_step, submit, undo,
+    };
+    use serde_json::json;
 
     #[test]
     fn everything_comes_back() {
@@ -129,5 +135,67 @@ mod tests {
         assert!(scene.state(1).owed.is_empty());
         scene.run(undo(&scene));
         assert_eq!(scene.status(1), "paused: x2 failed");
+    }
+
+    #[test]
+    fn the_latest_rollback_is_undone_first() {
+        let mut scene = Scene::new().with_pipeline(&[form("A"), form("B"), form("C")]).with_run();
+        approve_all(&mut scene, 1);
+        scene.run(roll_back(1, 1));
+        let first = undo(&scene);
+        scene.run(roll_back(1, 0));
+        let second = undo(&scene);
+        scene.check_code(first.clone(), "cannot_undo");
+        scene.run(second.clone());
+        scene.run(first);
+        assert_eq!(scene.status(1), "completed");
+        scene.check(
+            second,
+            expect![[r#"
+            in effect already
+        "#]],
+        );
+    }
+
+    #[test]
+    fn open_questions_come_back_as_they_were_shown() {
+        let mut scene = Scene::new().with_pipeline(&[form("A"), form("B")]).with_run();
+        scene.run(submit(1, 1, json!({"answer": "yes"})));
+        scene.run(approve(&scene, 1, 1));
+        scene.run(start_step(1));
+        scene.run(submit(1, 2, json!({"answer": "yes"})));
+        let seen = approve(&scene, 1, 2);
+        scene.run(roll_back(1, 0));
+        scene.check_code(seen.clone(), "rolled_back");
+        scene.run(undo(&scene));
+        scene.run(seen);
+        assert_eq!(scene.status(1), "completed");
+    }
+
+    #[test]
+    fn a_failure_that_went_back_by_itself_comes_back_paused() {
+        let back = failing(script("A", 0), OnFailure::RollbackCheckpoint);
+        let mut scene = Scene::new().with_pipeline(&[back]).with_run();
+        scene.run(outcome_failed(&scene, 1, 1));
+        scene.run(undo(&scene));
+        assert_eq!(scene.status(1), "paused: x1 failed");
+        scene.run(retry(1, 1));
+    }
+
+    #[test]
+    fn not_in_a_pipeline_that_was_put_away_nor_in_another_order() {
+        let mut scene = Scene::new().with_pipeline(&[form("A"), form("B")]);
+        for n in 1..=2 {
+            scene.run(start(n));
+            approve_all(&mut scene, n);
+        }
+        scene.run(roll_back_to_run(2, 1, 1));
+        let undo_it = undo(&scene);
+        scene.run(on_pipeline(PipelineCommand::Delete));
+        scene.check_code(undo_it.clone(), "wrong_state");
+        scene.run(on_pipeline(PipelineCommand::Restore));
+        let order = scene.pipeline().order.iter().rev().copied().collect();
+        scene.run(on_pipeline(PipelineCommand::Reorder(order)));
+        scene.check_code(undo_it, "cannot_undo");
     }
 }

@@ -54,3 +54,61 @@ pub fn decide(draft: &mut Draft<'_>, id: PipelineId, command: &UpdateCheckpoint)
     draft.reply.checkpoint = Some(checkpoint);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use serde_json::json;
+
+    use crate::testing::{Scene, approve, checkpoint, edit, form, human, reporting, script, submit};
+
+    #[test]
+    fn what_was_made_keeps_its_definition_and_what_comes_sees_the_new_one() {
+        let mut scene = Scene::new().with_pipeline(&[form("A"), form("B")]).with_run();
+        scene.run(edit(&scene, 0, human("A2")));
+        scene.run(edit(&scene, 1, human("B2")));
+        scene.check(
+            submit(1, 1, json!({"answer": "yes"})),
+            expect![[r#"
+            run R1: FormSubmitted x1 {"answer":"yes"}
+            run R1: ArtifactMade x1 a.json (21 bytes)
+            run R1: CompletionAsked x1
+        "#]],
+        );
+        scene.check(
+            approve(&scene, 1, 1),
+            expect![[r#"
+            run R1: CompletionApproved x1
+            run R1: ArtifactPromoted x1 a
+            run R1: ExecutionCompleted x1
+            run R1: ExecutionMade x2 B2 at 1
+            run R1: StartAsked x2
+        "#]],
+        );
+        let same = human("B2");
+        scene.check(
+            edit(&scene, 1, same),
+            expect![[r#"
+            in effect already
+        "#]],
+        );
+        assert_eq!(scene.pipeline().definition_version, 3);
+    }
+
+    #[test]
+    fn nested_ids_are_kept_and_later_references_hold() {
+        let mut scene = Scene::new().with_pipeline(&[reporting(script("A", 0)), form("B")]);
+        let first = checkpoint(&scene, 0);
+        let report = |scene: &Scene| scene.pipeline().definition(first).cloned().expect("a definition");
+        let artifact = report(&scene).output.artifacts[0].artifact_id;
+        scene.run(edit(&scene, 0, reporting(script("A again", 0))));
+        assert_eq!(report(&scene).output.artifacts[0].artifact_id, artifact);
+        let mut reader = form("B");
+        let reference = json!({"checkpoint_id": first, "artifact_ids": [artifact]});
+        reader.inputs.include_checkpoint_outputs =
+            vec![serde_json::from_value(reference).expect("a reference")];
+        scene.run(edit(&scene, 1, reader));
+        scene.check_code(edit(&scene, 0, script("A", 0)), "invalid_fields");
+    }
+}

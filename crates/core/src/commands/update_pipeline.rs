@@ -30,3 +30,34 @@ pub fn decide(draft: &mut Draft<'_>, id: PipelineId, command: &UpdatePipeline) -
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::PipelineCommand;
+    use crate::testing::{Scene, on_pipeline};
+
+    #[test]
+    fn what_is_not_given_stays() {
+        let mut scene = Scene::new().with_pipeline(&[]);
+        let update = |update| on_pipeline(PipelineCommand::Update(update));
+        let name = Some("Research".into());
+        scene.check(update(UpdatePipeline { name, ..UpdatePipeline::default() }), expect![[r#"
+            pipeline: Changed { name: "Research", description: None, config: PipelineConfig { auto_advance: false } }
+        "#]]);
+        let description = Some(Some("Why".into()));
+        scene.check(update(UpdatePipeline { description, ..UpdatePipeline::default() }), expect![[r#"
+            pipeline: Changed { name: "Research", description: Some("Why"), config: PipelineConfig { auto_advance: false } }
+        "#]]);
+        scene.check(
+            update(UpdatePipeline::default()),
+            expect![[r#"
+            in effect already
+        "#]],
+        );
+        let name = Some("\n".into());
+        scene.check_code(update(UpdatePipeline { name, ..UpdatePipeline::default() }), "invalid_fields");
+    }
+}

@@ -48,3 +48,71 @@ pub fn decide(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::Command;
+    use crate::event::Level;
+    use crate::testing::{Scene, When, form, journal, outcome_done, run_id, script};
+
+    fn line(text: &str) -> Entry {
+        Entry::Log { level: Level::Info, text: text.into(), details: None }
+    }
+
+    #[test]
+    fn a_journal_is_opened_by_its_first_entry() {
+        let mut scene = Scene::new().with_pipeline(&[script("A", 0)]).with_run();
+        let first = journal(&scene, 1, 1, vec![line("one"), line("two")]);
+        assert_eq!(scene.run(first).writes[0].events.len(), 3);
+        let second = journal(&scene, 1, 1, vec![line("three")]);
+        assert_eq!(scene.run(second).writes[0].events.len(), 1);
+        scene.check(
+            journal(&scene, 1, 1, vec![]),
+            expect![[r#"
+            in effect already
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_journal_belongs_to_its_execution() {
+        let mut scene = Scene::new().with_pipeline(&[script("A", 0), form("B")]).with_run();
+        let stolen = Entry::Opened { run: run_id(2), x: ExecNo(7) };
+        scene.check(
+            journal(&scene, 1, 1, vec![stolen]),
+            expect![[r#"
+            in effect already
+        "#]],
+        );
+        let other = Command::WriteJournal {
+            run: run_id(1),
+            x: ExecNo(1),
+            execution: ExecutionId(uuid::Uuid::nil()),
+            entries: vec![line("one")],
+        };
+        scene.check_code(When(other), "not_found");
+        let late = journal(&scene, 1, 1, vec![line("one")]);
+        scene.run(outcome_done(&scene, 1, 1));
+        scene.check(
+            late,
+            expect![[r#"
+            refused (not_owed): the work is not owed any more
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_journal_has_an_end() {
+        let mut scene = Scene::new().with_pipeline(&[script("A", 0)]).with_run();
+        scene.run(journal(&scene, 1, 1, vec![line("one")]));
+        for state in scene.states.values_mut() {
+            if let crate::State::Journal(journal) = state {
+                journal.lines = MAX_ENTRIES - 1;
+            }
+        }
+        scene.check_code(journal(&scene, 1, 1, vec![line("two"), line("three")]), "limit_reached");
+    }
+}

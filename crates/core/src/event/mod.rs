@@ -31,8 +31,8 @@ mod run;
 
 pub use home::{HomeEvent, Role};
 pub use journal::{Entry, Level, MessageRole};
-pub(crate) use parts::{is_none_u32, is_one, is_zero, one};
 pub use parts::{Failure, Made, Opening, Origin, PauseReason, Place, Usage};
+pub(crate) use parts::{is_none_u32, is_one, is_zero, one};
 pub use pipeline::{PipelineEvent, RollbackRecord, RollbackType, TriggeredBy};
 pub use run::RunEvent;
 

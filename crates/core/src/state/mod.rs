@@ -19,7 +19,7 @@ pub use pipeline::PipelineState;
 pub use run::RunState;
 
 /// The version of the folding code. A saved fold of another version is ignored.
-pub const FOLD_CODE: u32 = 2;
+pub const FOLD_CODE: u32 = 3;
 
 /// The state of one stream.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

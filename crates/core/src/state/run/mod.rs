@@ -5,6 +5,7 @@
 
 mod apply;
 pub mod diagram;
+mod pairs;
 mod rewind;
 mod waits;
 
@@ -16,7 +17,9 @@ use imbl::{OrdMap, OrdSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::event::{is_none_u32, is_one, is_zero, one, Failure, Made, Origin, PauseReason, Place, Text, Usage};
+use crate::event::{
+    Failure, Made, Origin, PauseReason, Place, Text, Usage, is_none_u32, is_one, is_zero, one,
+};
 use crate::{
     BranchNo, Digest, ExecNo, ExecutionId, GateId, NodeNo, PipelineId, RollbackId, SessionId, StepId,
     Timestamp,
@@ -50,8 +53,10 @@ pub struct RunState {
     /// Open questions.
     pub gates: OrdMap<GateId, Arc<Gate>>,
     /// Work owed to the world.
+    #[serde(with = "pairs")]
     pub owed: OrdMap<EffectId, EffectKind>,
     /// When something happens by itself.
+    #[serde(with = "pairs")]
     pub timers: OrdMap<TimerId, Timestamp>,
     /// What rollbacks took out.
     pub removed: OrdMap<RollbackId, Arc<Removed>>,

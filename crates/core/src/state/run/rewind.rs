@@ -76,13 +76,15 @@ impl RunState {
                 e.last_error = Some((at, failure));
             });
         }
-        if !cut.is_empty() {
+        self.count();
+        // A run that moves does not stand at a failed step.
+        if !cut.is_empty() || (self.status == RunStatus::InProgress && self.failed > 0) {
             self.status = RunStatus::Paused;
-            self.pause_reason = Some(PauseReason::Restored);
+            let reason = if cut.is_empty() { PauseReason::StepFailed } else { PauseReason::Restored };
+            self.pause_reason = Some(reason);
             self.pause_requested = false;
             self.times.paused = Some(at);
         }
-        self.count();
     }
 
     fn take_out(&mut self, rollback: RollbackId, gone: &[ExecNo], archive: &Text) {

@@ -1,0 +1,273 @@
+//! Commands as tests give them.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::Scene;
+use crate::command::{Command, Decide, HomeCommand, PipelineCommand, RunCommand};
+use crate::commands::add_checkpoint::AddCheckpoint;
+use crate::commands::answer_gate::AnswerGate;
+use crate::commands::approve_complete::ApproveComplete;
+use crate::commands::create_pipeline::CreatePipeline;
+use crate::commands::record_outcome::{Collected, Outcome, RecordOutcome};
+use crate::commands::roll_back::{RollBack, Target};
+use crate::commands::start_run::{Source, StartRun};
+use crate::commands::submit_form::SubmitForm;
+use crate::commands::update_checkpoint::UpdateCheckpoint;
+use crate::commands::update_pipeline::UpdatePipeline;
+use crate::definition::{CheckpointDefinition, PipelineConfig};
+use crate::event::{Entry, Failure, RollbackType, Usage};
+use crate::state::run::ExecutionState;
+use crate::{CheckpointId, Digest, ExecNo, PipelineId, Plan, RunId};
+
+/// A command that a test may still change.
+#[derive(Clone, Debug)]
+pub(crate) struct When(pub Command);
+
+impl When {
+    /// The decision inside.
+    pub fn decision(&mut self) -> &mut Decide {
+        match &mut self.0 {
+            Command::Run(
+                _,
+                RunCommand::ApproveStart(decision)
+                | RunCommand::RejectStart(decision)
+                | RunCommand::RequestRevision(decision),
+            ) => decision,
+            Command::Run(_, RunCommand::ApproveComplete(command)) => &mut command.decision,
+            other => panic!("no decision in {other:?}"),
+        }
+    }
+}
+
+pub(crate) fn pipeline_id() -> PipelineId {
+    PipelineId(Uuid::from_u128(0x0000_0000_0000_7000_8000_0000_0000_0001))
+}
+
+/// The id of the n-th run.
+pub(crate) fn run_id(n: u32) -> RunId {
+    RunId(Uuid::from_u128(0x0000_0000_0000_7000_8000_0000_0000_1000 + u128::from(n)))
+}
+
+pub(crate) fn create(name: &str) -> When {
+    let command = CreatePipeline { name: name.into(), description: None, config: PipelineConfig::default() };
+    When(Command::Pipeline(pipeline_id(), PipelineCommand::Create(command)))
+}
+
+pub(crate) fn add(definition: CheckpointDefinition) -> When {
+    let command = AddCheckpoint { definition, position: None };
+    When(Command::Pipeline(pipeline_id(), PipelineCommand::AddCheckpoint(command)))
+}
+
+pub(crate) fn start(n: u32) -> When {
+    When(Command::StartRun(StartRun { run: run_id(n), source: Source::Pipeline(pipeline_id()), start: true }))
+}
+
+pub(crate) fn on_run(n: u32, command: RunCommand) -> When {
+    When(Command::Run(run_id(n), command))
+}
+
+pub(crate) fn start_step(n: u32) -> When {
+    on_run(n, RunCommand::StartStep)
+}
+
+pub(crate) fn approve_start(n: u32, x: u32) -> When {
+    on_run(n, RunCommand::ApproveStart(Decide::on(ExecNo(x))))
+}
+
+pub(crate) fn reject_start(n: u32, x: u32) -> When {
+    on_run(n, RunCommand::RejectStart(Decide::on(ExecNo(x))))
+}
+
+pub(crate) fn submit(n: u32, x: u32, fields: Value) -> When {
+    let Value::Object(fields) = fields else { panic!("fields are an object") };
+    on_run(n, RunCommand::SubmitForm(SubmitForm { x: ExecNo(x), fields, files: Vec::new() }))
+}
+
+/// Approves what is shown now.
+pub(crate) fn approve(scene: &Scene, n: u32, x: u32) -> When {
+    let state = scene.state(n);
+    let gate = state.execution(ExecNo(x)).and_then(|e| e.state.gate());
+    let digest = gate.and_then(|gate| state.gates.get(&gate)).and_then(|gate| gate.digest);
+    let decision = Decide { digest, ..Decide::on(ExecNo(x)) };
+    on_run(n, RunCommand::ApproveComplete(ApproveComplete { decision, edits: Vec::new() }))
+}
+
+pub(crate) fn revise(n: u32, x: u32, feedback: &str) -> When {
+    let decision = Decide { feedback: Some(feedback.into()), ..Decide::on(ExecNo(x)) };
+    on_run(n, RunCommand::RequestRevision(decision))
+}
+
+pub(crate) fn pause(n: u32) -> When {
+    on_run(n, RunCommand::Pause)
+}
+
+pub(crate) fn resume(n: u32) -> When {
+    on_run(n, RunCommand::Resume)
+}
+
+pub(crate) fn abort(n: u32) -> When {
+    on_run(n, RunCommand::Abort(None))
+}
+
+pub(crate) fn retry(n: u32, x: u32) -> When {
+    on_run(n, RunCommand::Retry(ExecNo(x)))
+}
+
+/// The work that an execution owes is done.
+pub(crate) fn outcome_done(scene: &Scene, n: u32, x: u32) -> When {
+    outcome(scene, n, x, Outcome::Done { output: None, artifacts: Vec::new(), usage: Usage::default() })
+}
+
+/// The work that an execution owes failed.
+pub(crate) fn outcome_failed(scene: &Scene, n: u32, x: u32) -> When {
+    let failure = Failure::new("script_error", "it broke");
+    outcome(scene, n, x, Outcome::Failed { failure, artifacts: Vec::new(), usage: Usage::default() })
+}
+
+pub(crate) fn outcome(scene: &Scene, n: u32, x: u32, outcome: Outcome) -> When {
+    let effect = scene.state(n).owed.keys().find(|effect| effect.x == ExecNo(x)).copied().expect("owed work");
+    on_run(n, RunCommand::RecordOutcome(RecordOutcome { effect, outcome }))
+}
+
+/// Fills in, starts and approves until the run waits for work or ends.
+pub(crate) fn approve_all(scene: &mut Scene, n: u32) {
+    for _ in 0..50 {
+        let Some((x, execution)) = scene.state(n).current() else { return };
+        let when = match execution.state {
+            ExecutionState::Pending if execution.place.step.0.is_empty() => return,
+            ExecutionState::Pending => match scene.state(n).owed.is_empty() && is_form(scene, execution.body)
+            {
+                true => start_step(n),
+                false => return,
+            },
+            ExecutionState::AwaitingStart(_) => approve_start(n, x.0),
+            ExecutionState::Working(crate::state::run::Stage::Form(_)) => {
+                submit(n, x.0, json!({"answer": "yes"}))
+            }
+            ExecutionState::AwaitingComplete(_) => approve(scene, n, x.0),
+            ExecutionState::Working(_) | ExecutionState::Completed | ExecutionState::Failed => return,
+        };
+        scene.run(when);
+    }
+}
+
+fn is_form(scene: &Scene, body: Option<Digest>) -> bool {
+    let body = body.and_then(|digest| scene.pipeline().bodies.get(&digest));
+    body.is_some_and(|definition| definition.execution.human_only_config.is_some())
+}
+
+pub(crate) fn roll_back(n: u32, position: u32) -> When {
+    When(Command::RollBack(RollBack {
+        level: RollbackType::CheckpointLevel,
+        source: run_id(n),
+        target: None,
+        checkpoint: Target::Position(position),
+        reason: None,
+    }))
+}
+
+pub(crate) fn roll_back_to_run(source: u32, target: u32, position: u32) -> When {
+    When(Command::RollBack(RollBack {
+        level: RollbackType::RunLevel,
+        source: run_id(source),
+        target: Some(run_id(target)),
+        checkpoint: Target::Position(position),
+        reason: None,
+    }))
+}
+
+/// Undoes the last rollback.
+pub(crate) fn undo(scene: &Scene) -> When {
+    let rollback = scene.pipeline().rollbacks.last().expect("a rollback").rollback;
+    When(Command::UndoRollback { pipeline: pipeline_id(), rollback })
+}
+
+/// Makes a run that waits to be started.
+pub(crate) fn start_later(n: u32) -> When {
+    let source = Source::Pipeline(pipeline_id());
+    When(Command::StartRun(StartRun { run: run_id(n), source, start: false }))
+}
+
+/// Makes a run of a plan.
+pub(crate) fn start_plan(n: u32, plan: &Arc<Plan>) -> When {
+    let source = Source::Plan { plan: plan.clone(), title: "Plan".into(), session: None };
+    When(Command::StartRun(StartRun { run: run_id(n), source, start: true }))
+}
+
+pub(crate) fn on_pipeline(command: PipelineCommand) -> When {
+    When(Command::Pipeline(pipeline_id(), command))
+}
+
+pub(crate) fn on_home(command: HomeCommand) -> When {
+    When(Command::Home(command))
+}
+
+/// The id of the checkpoint at a position.
+pub(crate) fn checkpoint(scene: &Scene, position: usize) -> CheckpointId {
+    scene.pipeline().order[position]
+}
+
+pub(crate) fn edit(scene: &Scene, position: usize, definition: CheckpointDefinition) -> When {
+    let checkpoint = checkpoint(scene, position);
+    on_pipeline(PipelineCommand::UpdateCheckpoint(UpdateCheckpoint { checkpoint, definition }))
+}
+
+pub(crate) fn auto_advance(auto_advance: bool) -> When {
+    let config = Some(PipelineConfig { auto_advance });
+    on_pipeline(PipelineCommand::Update(UpdatePipeline { config, ..UpdatePipeline::default() }))
+}
+
+pub(crate) fn fail_run(n: u32) -> When {
+    on_run(n, RunCommand::Fail(Some("enough".into())))
+}
+
+pub(crate) fn cancel(n: u32, x: u32) -> When {
+    on_run(n, RunCommand::Cancel(ExecNo(x)))
+}
+
+pub(crate) fn input(n: u32, x: u32, text: &str) -> When {
+    on_run(n, RunCommand::GiveInput { x: ExecNo(x), text: text.into() })
+}
+
+pub(crate) fn note(n: u32, x: u32, text: &str) -> When {
+    on_run(n, RunCommand::QueueNote { x: ExecNo(x), text: text.into() })
+}
+
+pub(crate) fn fire(n: u32, timer: crate::state::run::TimerId) -> When {
+    on_run(n, RunCommand::FireTimer(timer))
+}
+
+/// The owed work is done and made the declared report.
+pub(crate) fn outcome_report(scene: &Scene, n: u32, x: u32, text: &str) -> When {
+    let artifacts = vec![report(text)];
+    outcome(scene, n, x, Outcome::Done { output: None, artifacts, usage: Usage::default() })
+}
+
+/// A report that was stored.
+pub(crate) fn report(text: &str) -> Collected {
+    let (name, format) = ("report".into(), "txt".into());
+    Collected { name, format, digest: Digest::of(text.as_bytes()), size: text.len() as u64 }
+}
+
+/// The judge has spoken.
+pub(crate) fn verdict(scene: &Scene, n: u32, x: u32, passed: bool) -> When {
+    let reasons = if passed { Vec::new() } else { vec!["too short".into()] };
+    outcome(scene, n, x, Outcome::Judged { passed, reasons, usage: Usage::default() })
+}
+
+pub(crate) fn journal(scene: &Scene, n: u32, x: u32, entries: Vec<Entry>) -> When {
+    let execution = scene.state(n).execution(ExecNo(x)).map(|e| e.id).expect("an execution");
+    When(Command::WriteJournal { run: run_id(n), x: ExecNo(x), execution, entries })
+}
+
+/// Answers the open gate of a plan's step.
+pub(crate) fn answer(scene: &Scene, n: u32, step: &str, option: &str) -> When {
+    let at = |place: &crate::event::Place| &*place.step.0 == step;
+    let open = scene.state(n).gates.iter();
+    let mut open = open.filter(|(_, gate)| gate.choice.as_ref().is_some_and(|(place, _)| at(place)));
+    let gate = open.next().map(|(id, _)| *id).expect("an open gate");
+    on_run(n, RunCommand::AnswerGate(AnswerGate { gate, option: option.into(), feedback: None }))
+}

@@ -1,0 +1,224 @@
+//! A scene to test rules in: given what happened, when this is asked, then these events.
+
+mod commands;
+mod definitions;
+mod picture;
+mod show;
+
+pub(crate) use commands::*;
+pub(crate) use definitions::*;
+pub(crate) use picture::{Drawn, Picture};
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use expect_test::Expect;
+use serde_json::Value;
+use show::show;
+use uuid::Uuid;
+
+use crate::command::Envelope;
+use crate::decision::{Decision, World};
+use crate::definition::CheckpointDefinition;
+use crate::event::{Origin, encode};
+use crate::facts::{Evaluator, Facts, Plans, Verdict};
+use crate::state::{PipelineState, RunState};
+use crate::{
+    Actor, CommandId, Digest, LoadedPlan, Plan, Rejection, State, StreamId, Timestamp, decide, needs,
+};
+
+/// A small world that commands act on.
+#[derive(Clone)]
+pub(crate) struct Scene {
+    pub states: BTreeMap<StreamId, State>,
+    plans: Known,
+    commands: u64,
+    pub now: Timestamp,
+    pub actor: Actor,
+    /// Every row that was appended, in order.
+    pub log: Vec<Row>,
+    /// The tables beside the log.
+    pub picture: Picture,
+}
+
+/// One row of the log.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    pub stream: StreamId,
+    pub at: Timestamp,
+    pub actor: Actor,
+    pub command: CommandId,
+    pub bytes: Vec<u8>,
+}
+
+#[derive(Clone, Default)]
+struct Known(BTreeMap<Digest, Arc<LoadedPlan>>);
+
+impl Plans for Known {
+    fn plan(&self, digest: Digest) -> Option<Arc<LoadedPlan>> {
+        self.0.get(&digest).cloned()
+    }
+}
+
+struct Lenient;
+
+impl Evaluator for Lenient {
+    fn field(&self, validation: &str, value: &Value) -> Verdict {
+        match validation {
+            "never" => Verdict::No(vec![format!("{value} is never right")]),
+            _ => Verdict::Yes,
+        }
+    }
+
+    fn schema(&self, _schema: &Value, _value: &Value) -> Verdict {
+        Verdict::Yes
+    }
+}
+
+impl Scene {
+    pub fn new() -> Self {
+        Self {
+            states: BTreeMap::new(),
+            plans: Known::default(),
+            commands: 0,
+            now: Timestamp(1_000_000),
+            actor: Actor::person("ann"),
+            log: Vec::new(),
+            picture: Picture::default(),
+        }
+    }
+
+    /// With a pipeline of these checkpoints.
+    pub fn with_pipeline(mut self, checkpoints: &[CheckpointDefinition]) -> Self {
+        self.run(create("Pipeline"));
+        for definition in checkpoints {
+            self.run(add(definition.clone()));
+        }
+        self
+    }
+
+    /// With its first run started.
+    pub fn with_run(mut self) -> Self {
+        self.run(start(1));
+        self
+    }
+
+    pub fn as_agent(&mut self) -> &mut Self {
+        self.actor = Actor::agent("model");
+        self
+    }
+
+    pub fn pipeline(&self) -> &PipelineState {
+        match self.states.get(&StreamId::Pipeline(pipeline_id())) {
+            Some(State::Pipeline(state)) => state,
+            other => panic!("no pipeline: {other:?}"),
+        }
+    }
+
+    pub fn state(&self, n: u32) -> &RunState {
+        match self.states.get(&StreamId::Run(run_id(n))) {
+            Some(State::Run(state)) => state,
+            other => panic!("no run: {other:?}"),
+        }
+    }
+
+    /// The number that a run extends.
+    pub fn extends(&self, n: u32) -> Option<u32> {
+        match self.state(n).origin.as_ref() {
+            Some(Origin::Pipeline { previous, .. }) => previous.map(|(_, number)| number),
+            Some(Origin::File { .. }) | None => None,
+        }
+    }
+
+    /// The status of a run and of its current execution.
+    pub fn status(&self, n: u32) -> String {
+        let state = self.state(n);
+        let status = state.status.name();
+        state
+            .current()
+            .map_or_else(|| status.to_owned(), |(x, e)| format!("{status}: {x} {}", e.state.name()))
+    }
+
+    /// Decides a command and, if it is not refused, makes its events real.
+    pub fn try_run(&mut self, when: When) -> Result<Decision, Rejection> {
+        self.commands += 1;
+        self.now = self.now.plus_seconds(1);
+        let id =
+            CommandId(Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0000 + u128::from(self.commands)));
+        let envelope = Envelope { id, at: self.now, actor: self.actor.clone(), command: when.0 };
+        let mut empty = BTreeMap::new();
+        let decision = loop {
+            let mut world = World::default();
+            for (stream, state) in empty.iter().chain(&self.states) {
+                world.insert(*stream, state);
+            }
+            let wanted = needs(&envelope.command, &world);
+            if wanted.is_empty() {
+                break decide(&world, &envelope, Facts { evaluator: &Lenient, plans: &self.plans })?;
+            }
+            empty.extend(wanted.into_iter().map(|stream| (stream, State::empty(stream))));
+        };
+        self.append(&envelope, &decision);
+        Ok(decision)
+    }
+
+    fn append(&mut self, envelope: &Envelope, decision: &Decision) {
+        for (digest, bytes) in &decision.blobs {
+            if let Ok(plan) = serde_json::from_slice::<Plan>(bytes)
+                && let Ok(loaded) = plan.load()
+            {
+                self.plans.0.insert(*digest, Arc::new(loaded));
+            }
+        }
+        for write in &decision.writes {
+            write.changes.iter().for_each(|changes| self.picture.apply(write.stream, changes));
+            let bytes = encode(&write.events);
+            let Envelope { id, at, actor, .. } = envelope.clone();
+            self.log.push(Row { stream: write.stream, at, actor, command: id, bytes });
+        }
+        self.states.extend(decision.after.clone());
+    }
+
+    /// Runs a command that must not be refused.
+    pub fn run(&mut self, when: When) -> Decision {
+        let shown = format!("{:?}", when.0);
+        self.try_run(when).unwrap_or_else(|rejection| panic!("{shown} was refused: {rejection}"))
+    }
+
+    /// When this is asked, then that happens.
+    pub fn check(&mut self, when: When, then: Expect) {
+        then.assert_eq(&match self.try_run(when) {
+            Ok(decision) if decision.writes.is_empty() => "in effect already\n".to_owned(),
+            Ok(decision) => show(&decision),
+            Err(rejection) => format!("refused ({}): {rejection}\n", rejection.code()),
+        });
+    }
+
+    /// When this is asked, it is refused with a code.
+    pub fn check_code(&mut self, when: When, code: &str) {
+        let refused = self.try_run(when).err().map(|rejection| rejection.code());
+        assert_eq!(refused, Some(code));
+    }
+
+    /// When this is asked, these faults are named.
+    pub fn check_faults(&mut self, when: When, then: Expect) {
+        let mut shown = String::new();
+        match self.try_run(when) {
+            Err(Rejection::Invalid(faults)) => {
+                for fault in faults {
+                    writeln!(shown, "{}: {}", fault.pointer, fault.message).expect("text grows");
+                }
+            }
+            other => panic!("expected faults: {other:?}"),
+        }
+        then.assert_eq(&shown);
+    }
+
+    /// Lets the next timer of run 1 fire in time.
+    pub fn fire(&mut self) -> When {
+        let (timer, at) = self.state(1).next_timer().expect("a timer");
+        self.now = at;
+        fire(1, timer)
+    }
+}

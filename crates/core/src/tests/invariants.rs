@@ -1,0 +1,197 @@
+//! What must hold after every command, read from states, tables and the log.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::replay::replay;
+use crate::event::{Event, RunEvent};
+use crate::rows::{Cell, Table};
+use crate::state::RunState;
+use crate::state::run::{EffectId, EffectKind, Execution, ExecutionState, Part, RunStatus, Stage, TimerKind};
+use crate::testing::Scene;
+use crate::{ActorKind, Digest, ExecNo, GateId, RunId, State, StreamId};
+
+/// Checks every run and the pipeline, if there is one.
+pub(super) fn check(scene: &Scene, linear: bool) {
+    for (stream, state) in &scene.states {
+        match (stream, state) {
+            (StreamId::Run(id), State::Run(run)) => {
+                bounds(run);
+                waits(run);
+                if linear {
+                    one_current(run);
+                }
+                rows(scene, *id, run);
+            }
+            (StreamId::Pipeline(_), State::Pipeline(pipeline)) => {
+                let runs = scene.states.iter().filter_map(|(stream, state)| match (stream, state) {
+                    (StreamId::Run(id), State::Run(run)) => Some((*id, run)),
+                    (_, _) => None,
+                });
+                let active = runs.filter(|(_, r)| r.pipeline().is_some());
+                let active = active.filter(|(_, r)| r.status.is_active() && r.gone.is_none());
+                let active: BTreeSet<RunId> = active.map(|(id, _)| id).collect();
+                let said: BTreeSet<RunId> = pipeline.active.iter().copied().collect();
+                assert_eq!(said, active, "active runs");
+            }
+            (_, _) => {}
+        }
+    }
+}
+
+fn bounds(run: &RunState) {
+    for execution in run.executions.values() {
+        assert!(execution.used_attempts() <= execution.max_attempts, "attempts of {execution:?}");
+        assert!(execution.revision <= execution.max_revisions, "revisions of {execution:?}");
+    }
+    let standing = |wanted| run.executions.values().filter(|e| e.state == wanted).count() as u32;
+    assert_eq!(run.completed, standing(ExecutionState::Completed));
+    assert_eq!(run.failed, standing(ExecutionState::Failed));
+}
+
+/// Open gates, owed work and timers follow from where executions stand, and from nothing else.
+fn waits(run: &RunState) {
+    let gone = run.gone.is_some();
+    let standing = |(x, e): (&ExecNo, &std::sync::Arc<Execution>)| (*x, e.clone());
+    let executions: Vec<_> = run.executions.iter().map(standing).collect();
+    let mut gates: BTreeSet<GateId> = executions.iter().filter_map(|(_, e)| e.state.gate()).collect();
+    gates.extend(run.branches.values().flat_map(|branch| branch.asking.iter().copied()));
+    let open: BTreeSet<GateId> = run.gates.keys().copied().collect();
+    assert_eq!(open, gates, "open gates");
+    let effect =
+        |x: ExecNo, e: &Execution, part| EffectId { x, revision: e.revision, attempt: e.attempt, part };
+    let owed: BTreeMap<EffectId, EffectKind> = executions
+        .iter()
+        .filter_map(|(x, e)| match e.state {
+            ExecutionState::Working(Stage::Work) => Some((effect(*x, e, Part::Work), EffectKind::DoWork)),
+            ExecutionState::Working(Stage::Check) => Some((effect(*x, e, Part::Check), EffectKind::Judge)),
+            _ => None,
+        })
+        .filter(|_| !gone)
+        .collect();
+    assert_eq!(run.owed.iter().map(|(id, kind)| (*id, *kind)).collect::<BTreeMap<_, _>>(), owed, "owed");
+    for timer in run.timers.keys() {
+        let execution = run.execution(timer.x).expect("a timer belongs to an execution");
+        assert_eq!((timer.revision, timer.attempt), (execution.revision, execution.attempt), "{timer:?}");
+        let stage = match timer.kind {
+            TimerKind::Retry => Stage::Retry,
+            TimerKind::Timeout => Stage::Work,
+        };
+        assert_eq!(execution.state, ExecutionState::Working(stage), "{timer:?}");
+    }
+    let retries = executions.iter().filter(|(_, e)| e.state == ExecutionState::Working(Stage::Retry)).count();
+    let set = run.timers.keys().filter(|timer| timer.kind == TimerKind::Retry).count();
+    assert_eq!(set, if gone { 0 } else { retries }, "retries to come");
+    if matches!(run.status, RunStatus::Paused | RunStatus::NotStarted) || !run.status.is_active() {
+        assert!(owed.is_empty(), "work is owed in a run that is {}", run.status.name());
+    }
+    assert!(!run.pause_requested || run.status == RunStatus::InProgress);
+}
+
+fn one_current(run: &RunState) {
+    let open = run.executions.values().filter(|e| e.state != ExecutionState::Completed).count();
+    assert!(open <= 1, "one checkpoint at a time");
+    let mut positions: Vec<u32> = run.executions.values().map(|e| e.position).collect();
+    positions.dedup();
+    assert!(
+        positions.iter().enumerate().all(|(i, p)| i == *p as usize),
+        "in order, each once: {positions:?}"
+    );
+    if run.status.is_active() && run.status != RunStatus::NotStarted {
+        assert_eq!(open, 1, "a run that is {} stands somewhere", run.status.name());
+    }
+    let moves = run.status == RunStatus::InProgress;
+    assert!(!(moves && run.failed > 0), "a run that stands at a failed checkpoint is paused");
+}
+
+/// Tables say what the state says.
+fn rows(scene: &Scene, id: RunId, run: &RunState) {
+    let (stream, picture) = (StreamId::Run(id), &scene.picture);
+    let cell = |table, n, column| picture.cell(table, stream, n, column);
+    assert_eq!(cell(Table::Run, 0, "status"), run.status.name().into());
+    assert_eq!(cell(Table::Run, 0, "pause_requested"), run.pause_requested.into());
+    assert_eq!(cell(Table::Run, 0, "completed"), run.completed.into());
+    assert_eq!(cell(Table::Run, 0, "failed"), run.failed.into());
+    assert_eq!(cell(Table::Run, 0, "rollback"), run.gone.map(|rollback| rollback.0).into());
+    let current = run.current().map(|(_, e)| e.position);
+    assert_eq!(cell(Table::Run, 0, "position"), current.into());
+    let removed = run.removed.iter();
+    let removed =
+        removed.flat_map(|(rollback, r)| r.executions.iter().map(|(x, e)| (*x, e, Some(*rollback))));
+    let active = run.executions.iter().map(|(x, e)| (*x, e, run.gone));
+    for (x, execution, rollback) in active.chain(removed) {
+        let mark = Cell::from(rollback.map(|rollback| rollback.0));
+        assert_eq!(cell(Table::Execution, x.0, "rollback"), mark, "{x}");
+        assert_eq!(cell(Table::Execution, x.0, "status"), execution.state.name().into(), "{x}");
+        assert_eq!(cell(Table::Execution, x.0, "attempt"), execution.attempt.into(), "{x}");
+        assert_eq!(cell(Table::Execution, x.0, "revision"), execution.revision.into(), "{x}");
+        for output in &execution.artifacts {
+            assert_eq!(cell(Table::Artifact, output.n, "current"), true.into(), "{x}");
+            assert_eq!(cell(Table::Artifact, output.n, "promoted_at"), output.promoted_at.into(), "{x}");
+        }
+        let own = |row: &&crate::testing::Drawn| row.get("execution") == Some(&execution.id.0.into());
+        for table in [Table::Artifact, Table::Interaction] {
+            for row in picture.rows(table, stream).map(|(_, row)| row).filter(own) {
+                assert_eq!(row.get("rollback").cloned().unwrap_or(Cell::Null), mark, "{table:?} of {x}");
+            }
+        }
+        let current = |row: &&crate::testing::Drawn| row.get("current") == Some(&true.into());
+        let rows = picture.rows(Table::Artifact, stream).map(|(_, row)| row).filter(own).filter(current);
+        assert_eq!(rows.count(), execution.artifacts.len(), "current outputs of {x}");
+    }
+    let said = picture.rows(Table::Gate, stream).filter(|(_, row)| row.get("open") == Some(&true.into()));
+    let said: BTreeSet<u32> = said.map(|(n, _)| n).collect();
+    let open: BTreeSet<u32> = run.gates.values().filter(|_| run.gone.is_none()).map(|gate| gate.n).collect();
+    assert_eq!(said, open, "rows of open gates");
+}
+
+/// The whole log: it folds to the states, draws the tables, moves only along the diagrams, and every gate was
+/// passed by a person who decided on what was shown.
+pub(super) fn check_log(scene: &Scene) {
+    let mut shown: BTreeMap<GateId, Option<Digest>> = BTreeMap::new();
+    let mut numbers: BTreeMap<(StreamId, u32), u32> = BTreeMap::new();
+    let replayed = replay(&scene.log, |row, event, before, after| {
+        if let (State::Run(before), State::Run(after)) = (before, after) {
+            super::diagrams::check(event, before, after);
+        }
+        if let Event::Run(event) = event {
+            passed(row.actor.kind, event, &mut shown);
+        }
+        if let (Event::Pipeline(crate::event::PipelineEvent::RunOpened { number, .. }), State::Pipeline(p)) =
+            (event, before)
+        {
+            let last = numbers.insert((row.stream, p.definition_version), *number);
+            assert!(last.is_none_or(|last| last < *number), "run numbers go up");
+        }
+    });
+    assert_eq!(replayed.states, scene.states, "the log folds to the states");
+    assert_eq!(replayed.picture, scene.picture, "the log draws the tables");
+    for (stream, state) in &scene.states {
+        let saved = serde_json::to_vec(state).expect("a state can be saved");
+        let read: State = serde_json::from_slice(&saved).expect("a saved state can be read");
+        assert_eq!(read, *state, "{stream} as it was saved");
+    }
+}
+
+fn passed(actor: ActorKind, event: &RunEvent, shown: &mut BTreeMap<GateId, Option<Digest>>) {
+    let mut decided = |gate: &GateId| {
+        assert_eq!(actor, ActorKind::Person, "{event:?}");
+        shown.remove(gate).unwrap_or_else(|| panic!("{event:?} answers what was not asked"))
+    };
+    match event {
+        RunEvent::StartAsked { gate, digest, .. } | RunEvent::CompletionAsked { gate, digest, .. } => {
+            shown.insert(*gate, Some(*digest));
+        }
+        RunEvent::GateAsked { gate, .. } => {
+            shown.insert(*gate, None);
+        }
+        RunEvent::StartApproved { gate, .. }
+        | RunEvent::StartRejected { gate, .. }
+        | RunEvent::RevisionAsked { gate, .. }
+        | RunEvent::GateAnswered { gate, .. } => drop(decided(gate)),
+        RunEvent::CompletionApproved { gate, digest, .. } => assert_eq!(decided(gate), Some(*digest)),
+        RunEvent::FormSubmitted { .. } | RunEvent::InputGiven { .. } | RunEvent::GuidanceGiven { .. } => {
+            assert_eq!(actor, ActorKind::Person, "{event:?}");
+        }
+        _ => {}
+    }
+}

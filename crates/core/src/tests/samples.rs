@@ -1,0 +1,240 @@
+//! One event of every kind with every field set.
+//!
+//! A field that is added to an event must be given a value here, and then it must occur in a recorded log.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use crate::definition::{Fault, PipelineConfig};
+use crate::event::{
+    Entry, Event, Failure, HomeEvent, Level, Made, MessageRole, Opening, Origin, PauseReason, PipelineEvent,
+    Place, Role, RollbackRecord, RollbackType, RunEvent, TriggeredBy, Usage,
+};
+use crate::plan::{Choice, ChoiceAction, ChoiceOption};
+use crate::testing::{form, pipeline_id, run_id};
+use crate::{
+    ArtifactId, ArtifactRecordId, BranchNo, CheckpointId, Digest, ExecNo, ExecutionId, GateId, NodeNo,
+    RollbackId, Seq, SessionId, StepId, Timestamp, TokenId,
+};
+
+/// All of them.
+pub(super) fn all() -> Vec<Event> {
+    let home = home().into_iter().map(Event::Home);
+    let pipeline = pipeline().into_iter().map(Event::Pipeline);
+    let run = run_begins().into_iter().chain(run_works()).chain(run_walks()).chain(run_ends());
+    home.chain(pipeline).chain(run.map(Event::Run)).chain(journal().into_iter().map(Event::Journal)).collect()
+}
+
+fn id(n: u128) -> Uuid {
+    Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0001_0000 + n)
+}
+
+fn gate() -> GateId {
+    GateId(id(1))
+}
+
+fn digest() -> Digest {
+    Digest::of(b"sample")
+}
+
+const X: ExecNo = ExecNo(1);
+
+fn usage() -> Usage {
+    Usage {
+        calls: 1,
+        input_tokens: 2,
+        output_tokens: 3,
+        cache_read_tokens: 4,
+        cache_write_tokens: 5,
+        cost_micros: 6,
+    }
+}
+
+fn failure() -> Failure {
+    Failure { error_type: "script_error".into(), message: "it broke".into(), trace: Some("line 3".into()) }
+}
+
+fn place() -> Place {
+    Place { branch: BranchNo(1), step: StepId::new("draft"), path: vec![(StepId::new("loop"), 2)], visit: 3 }
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        other => panic!("{other} is no object"),
+    }
+}
+
+fn home() -> Vec<HomeEvent> {
+    let token = TokenId(id(2));
+    let (name, role, expires) = ("ann".into(), Role::Approver, Some(Timestamp(9)));
+    vec![
+        HomeEvent::Made { store: id(3) },
+        HomeEvent::TokenIssued { token, name, role, secret: digest(), expires },
+        HomeEvent::TokenRevoked { token },
+        HomeEvent::Sealed { upto: Seq(7), streams: 2, heads: digest() },
+    ]
+}
+
+fn pipeline() -> Vec<PipelineEvent> {
+    let checkpoint = CheckpointId(id(4));
+    let config = PipelineConfig { auto_advance: true };
+    let warnings = vec![Fault::at("/execution", "somebody should know")];
+    let (name, description) = ("Research", Some("What it is for".into()));
+    let rollback = RollbackId(id(5));
+    vec![
+        PipelineEvent::Made {
+            name: name.into(),
+            description: description.clone(),
+            config: PipelineConfig::default(),
+        },
+        PipelineEvent::Changed { name: "More research".into(), description, config },
+        PipelineEvent::CheckpointAdded {
+            checkpoint,
+            position: 0,
+            definition: Arc::new(form("Draft")),
+            warnings: warnings.clone(),
+        },
+        PipelineEvent::CheckpointChanged { checkpoint, definition: Arc::new(form("Outline")), warnings },
+        PipelineEvent::Reordered { order: vec![checkpoint] },
+        PipelineEvent::RunOpened { run: run_id(1), number: 1 },
+        PipelineEvent::RunClosed { run: run_id(1) },
+        PipelineEvent::RunReopened { run: run_id(1) },
+        PipelineEvent::RolledBack(RollbackRecord {
+            rollback,
+            level: RollbackType::RunLevel,
+            source: (run_id(2), 2),
+            target: (run_id(1), 1),
+            checkpoint: Some((checkpoint, 0)),
+            removed_runs: vec![(run_id(2), 2)],
+            next_number: 3,
+            triggered_by: TriggeredBy::UserRequest,
+            reason: Some("a wrong turn".into()),
+        }),
+        PipelineEvent::RollbackUndone { rollback },
+        PipelineEvent::CheckpointRemoved { checkpoint },
+        PipelineEvent::Deleted {},
+        PipelineEvent::Restored {},
+    ]
+}
+
+fn run_begins() -> Vec<RunEvent> {
+    let pipeline = Origin::Pipeline {
+        pipeline: pipeline_id(),
+        definition_version: 2,
+        number: 2,
+        previous: Some((run_id(1), 1)),
+    };
+    let file = Origin::File { title: "Plan".into(), session: SessionId(id(6)) };
+    vec![
+        RunEvent::Made { origin: file, plan: digest(), total: 4 },
+        RunEvent::Made { origin: pipeline, plan: digest(), total: 4 },
+        RunEvent::Began {},
+        RunEvent::ExecutionMade {
+            x: X,
+            id: ExecutionId(id(7)),
+            place: place(),
+            position: 1,
+            name: Some("Draft".into()),
+            body: Some(digest()),
+            max_attempts: 3,
+            max_revisions: 2,
+            held: true,
+        },
+        RunEvent::StepSkipped { place: place() },
+        RunEvent::StartAsked { x: X, gate: gate(), digest: digest() },
+        RunEvent::StartRejected { x: X, gate: gate(), feedback: Some("not yet".into()) },
+        RunEvent::StartApproved { x: X, gate: gate() },
+    ]
+}
+
+fn run_works() -> Vec<RunEvent> {
+    let deadline = Some(Timestamp(9));
+    let began = |opening| RunEvent::AttemptBegan { x: X, revision: 1, attempt: 2, opening, deadline };
+    let made = Made {
+        record: ArtifactRecordId(id(8)),
+        artifact: ArtifactId(id(9)),
+        name: "report".into(),
+        format: "txt".into(),
+        digest: digest(),
+        size: 6,
+    };
+    let (output, reasons) = (Some(json!({"found": 3})), vec!["too short".into()]);
+    vec![
+        began(Opening::Form(gate())),
+        RunEvent::FormSubmitted { x: X, gate: gate(), fields: object(json!({"answer": "yes"})) },
+        began(Opening::Input(gate())),
+        RunEvent::InputGiven { x: X, gate: gate(), text: "this one".into(), deadline },
+        began(Opening::Work),
+        RunEvent::AttemptRestarted { x: X },
+        RunEvent::NoteQueued { x: X, text: "mind the gap".into() },
+        RunEvent::AttemptFailed { x: X, failure: failure(), retry_at: Timestamp(8), usage: usage() },
+        RunEvent::ArtifactMade { x: X, made },
+        RunEvent::WorkDone { x: X, judge: true, output: output.clone(), usage: usage() },
+        RunEvent::Checked { x: X, passed: false, reasons, usage: usage() },
+        RunEvent::GuidanceAsked { x: X, gate: gate() },
+        RunEvent::GuidanceGiven { x: X, gate: gate(), text: "look again".into() },
+        RunEvent::CompletionAsked { x: X, gate: gate(), digest: digest() },
+        RunEvent::RevisionAsked { x: X, gate: gate(), feedback: "shorter".into() },
+        RunEvent::CompletionApproved { x: X, gate: gate(), digest: digest(), edited: true },
+        RunEvent::ArtifactPromoted { x: X, record: ArtifactRecordId(id(8)) },
+        RunEvent::ExecutionCompleted { x: X, output, usage: usage() },
+        RunEvent::ExecutionFailed { x: X, failure: failure(), usage: usage() },
+        RunEvent::RetryGranted { x: X, revision: true },
+    ]
+}
+
+fn run_walks() -> Vec<RunEvent> {
+    let (branch, step) = (BranchNo(1), StepId::new("draft"));
+    let option = |label: &str, action| ChoiceOption { label: label.into(), action };
+    let choice = Arc::new(Choice {
+        prompt: "Good?".into(),
+        options: vec![
+            option("on", ChoiceAction::Continue),
+            option("again", ChoiceAction::Repeat(step.clone())),
+            option("without", ChoiceAction::Skip(vec![step.clone()])),
+            option("stop", ChoiceAction::Abort),
+        ],
+    });
+    vec![
+        RunEvent::GateAsked { gate: gate(), place: place(), choice },
+        RunEvent::GateAnswered { gate: gate(), option: "again".into(), feedback: Some("why".into()) },
+        RunEvent::Repeated { place: place(), steps: vec![step.clone()] },
+        RunEvent::SkipsAdded { branch, steps: vec![step.clone()] },
+        RunEvent::Joined { branch, step: step.clone(), arrived: 1 },
+        RunEvent::RoundBegan { branch, step, iteration: 2, children: 3 },
+        RunEvent::RoundsEnded { place: place() },
+        RunEvent::Forked { branch, from: NodeNo(1) },
+        RunEvent::Checkpointed { branch, note: Some("so far".into()) },
+        RunEvent::AttemptBlocked { branch, reason: "no summary".into() },
+        RunEvent::ContextMerged { branch, delta: object(json!({"topic": "bridges"})) },
+    ]
+}
+
+fn run_ends() -> Vec<RunEvent> {
+    let (rollback, archive, reason) = (RollbackId(id(5)), ".archived/", Some("enough".into()));
+    vec![
+        RunEvent::PauseAsked {},
+        RunEvent::PauseDropped {},
+        RunEvent::Paused { reason: PauseReason::StepFailed },
+        RunEvent::Resumed {},
+        RunEvent::Completed {},
+        RunEvent::Failed { reason: reason.clone() },
+        RunEvent::Aborted { reason },
+        RunEvent::Rewound { rollback, keep: Some(0), archive: archive.into() },
+        RunEvent::Removed { rollback, archive: archive.into() },
+        RunEvent::Unwound { rollback },
+    ]
+}
+
+fn journal() -> Vec<Entry> {
+    let agent = Some("critic".into());
+    vec![
+        Entry::Opened { run: run_id(1), x: X },
+        Entry::Log { level: Level::Warning, text: "slow".into(), details: Some(json!({"ms": 900})) },
+        Entry::Message { agent, role: MessageRole::Assistant, content: json!("done"), usage: usage() },
+        Entry::ToolResult { call: "c1".into(), content: json!("ok"), workspace: Some(digest()) },
+    ]
+}
