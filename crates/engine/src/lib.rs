@@ -21,7 +21,7 @@ mod submit;
 mod view;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use holdpoint_store::{BlobStore, EventLog};
 
@@ -68,6 +68,8 @@ struct Inner {
     plans: PlanCache,
     runner: Runner,
     halted: AtomicBool,
+    /// How many events this engine has written.
+    written: AtomicU64,
 }
 
 impl Engine {
@@ -80,6 +82,7 @@ impl Engine {
             plans: PlanCache::default(),
             runner: Runner::default(),
             halted: AtomicBool::new(false),
+            written: AtomicU64::new(0),
         };
         Self { inner: Arc::new(inner) }
     }

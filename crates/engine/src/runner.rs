@@ -7,6 +7,7 @@
 mod driver;
 
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -53,6 +54,8 @@ pub(crate) struct Driver {
     pub lease: Lease,
     /// Whether the run was taken over from somebody who may have begun its work.
     pub taken_over: bool,
+    /// Says that the lease belongs to somebody else by now.
+    pub lost: CancellationToken,
 }
 
 impl Runner {
@@ -76,7 +79,8 @@ impl Runner {
         if self.stopping.is_cancelled() {
             return;
         }
-        let driver = Arc::new(Driver { changed: Notify::new(), lease, taken_over });
+        let driver =
+            Arc::new(Driver { changed: Notify::new(), lease, taken_over, lost: CancellationToken::new() });
         {
             let mut drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner);
             if drivers.get(&lease.run).is_some_and(|known| known.lease.epoch >= lease.epoch) {
@@ -95,6 +99,14 @@ impl Runner {
         }
     }
 
+    /// All drivers, always in the same order.
+    fn all(&self) -> Vec<Arc<Driver>> {
+        let drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all: Vec<Arc<Driver>> = drivers.values().cloned().collect();
+        all.sort_unstable_by_key(|driver| driver.lease);
+        all
+    }
+
     /// Whether this engine drives a run.
     fn drives(&self, run: RunId) -> bool {
         self.drivers.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&run)
@@ -108,6 +120,8 @@ impl Engine {
         let mut head = self.log().head();
         let mut beat = tokio::time::interval(BEAT);
         beat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut others = 0;
+        let mut looked = tokio::time::Instant::now();
         while !self.is_halted() {
             if self.inner.parts.works {
                 self.claim_all().await;
@@ -115,9 +129,18 @@ impl Engine {
             tokio::select! {
                 biased;
                 () = stop.cancelled() => break,
-                _ = beat.tick() => self.say_alive().await,
+                _ = beat.tick() => {
+                    self.say_alive().await;
+                    self.look_around().await;
+                }
                 _ = head.changed() => {}
                 () = tokio::time::sleep(LOOK) => {}
+            }
+            // Positions that this engine did not write, but for those whose answer is on its way.
+            let now_others = head.borrow().0.saturating_sub(self.inner.written.load(Ordering::Relaxed));
+            if now_others != others && looked.elapsed() >= LOOK {
+                (others, looked) = (now_others, tokio::time::Instant::now());
+                self.look_around().await;
             }
         }
         runner.stopping.cancel();
@@ -153,10 +176,29 @@ impl Engine {
         }
     }
 
-    /// Leases that the store says are ours but that nobody drives get a driver again.
+    /// Other processes may have written to runs that are driven here: work that they ended is stopped, work
+    /// that they made is begun.
+    async fn look_around(&self) {
+        for driver in self.inner.runner.all() {
+            let stream = StreamId::Run(driver.lease.run);
+            let known = self.inner.cache.slot(stream).get().map(|loaded| loaded.version);
+            match self.view(stream).await {
+                Ok(loaded) if Some(loaded.version) != known => driver.changed.notify_one(),
+                Ok(_) => {}
+                Err(cause) => tracing::warn!(%stream, %cause, "a run could not be looked at"),
+            }
+        }
+    }
+
+    /// Leases that the store says are ours but that nobody drives get a driver again; drivers whose lease is
+    /// not ours any more stop what they do.
     async fn say_alive(&self) {
+        let driving = self.inner.runner.all();
         match self.log().beat().await {
             Ok(held) => {
+                for driver in driving.iter().filter(|driver| !held.contains(&driver.lease)) {
+                    driver.lost.cancel();
+                }
                 for lease in held.into_iter().filter(|lease| !self.inner.runner.drives(lease.run)) {
                     self.inner.runner.drive(self, lease, false);
                 }

@@ -25,6 +25,9 @@ use crate::{Engine, SubmitError};
 /// How often others may be faster before the sender hears of it.
 const MAX_TRIES: u32 = 5;
 
+/// When owed work is due: whatever the clock says, which may be set back before somebody claims it.
+const AT_ONCE: Timestamp = Timestamp(0);
+
 /// The least tail that is worth a saved fold.
 const MIN_TAIL: u64 = 64 * 1024;
 
@@ -111,7 +114,7 @@ impl Engine {
         let parts = self.read(&envelope.command).await?;
         let decision = match self.decide(envelope, &parts) {
             Ok(decision) if !decision.writes.is_empty() => decision,
-            settled => return self.settle(settled, key, &parts).await,
+            settled => return self.settle(envelope, settled, key, &parts).await,
         };
         let missing: Vec<StreamId> = decision
             .writes
@@ -163,11 +166,12 @@ impl Engine {
     /// A refusal, or nothing to write: believed only if no other process has written since.
     async fn settle(
         &self,
+        envelope: &Envelope,
         settled: Result<Decision, Rejection>,
         key: Option<Key>,
         parts: &[Part],
     ) -> Result<Attempt, SubmitError> {
-        if self.refresh(parts).await? {
+        if !cfg!(feature = "bug-stale-refusal") && self.refresh(parts).await? {
             return Ok(Attempt::Again);
         }
         // The key may have been bound by this very request, which is in effect since. The store looks at the
@@ -175,9 +179,10 @@ impl Engine {
         if key.is_some() {
             let never = vec![(StreamId::Home, Version(u64::MAX))];
             match self.log().append(Append { key, expect: never, ..Append::default() }).await {
-                Err(Refused::Replayed(receipt)) => return self.replay(receipt).await,
-                Err(Refused::KeyReused) => return Err(SubmitError::KeyReused),
-                Ok(_) | Err(_) => {}
+                Err(Refused::Replayed(receipt)) => return self.replay(envelope, receipt).await,
+                Ok(_) | Err(Refused::Conflict(..)) => {}
+                // Whether the request was carried out before is not known: a refusal could be wrong.
+                Err(refused) => return Err(self.refused(refused)),
             }
         }
         let decision = settled?;
@@ -205,12 +210,10 @@ impl Engine {
         parts: &[Part],
         mut decision: Decision,
     ) -> Result<Attempt, SubmitError> {
-        let blobs = self.keep_blobs(&decision).await?;
+        let too_late = cfg!(feature = "bug-event-before-blob");
+        let blobs = self.keep_blobs(&decision, !too_late).await?;
         let rows: Vec<NewRow> = decision.writes.drain(..).map(|write| row(envelope, parts, write)).collect();
-        let work = rows
-            .iter()
-            .filter_map(|row| self.work_change(envelope.at, parts, &decision, row.stream))
-            .collect();
+        let work = rows.iter().filter_map(|row| self.work_change(parts, &decision, row.stream)).collect();
         let after: Vec<(StreamId, u64, u64, Digest)> = rows
             .iter()
             .map(|row| (row.stream, row.bytes.len() as u64, u64::from(row.count), row.hash))
@@ -219,6 +222,12 @@ impl Engine {
         let append = Append { key, fence, expect, rows, work, blobs };
         match self.log().append(append).await {
             Ok(receipt) => {
+                if too_late {
+                    self.keep_blobs(&decision, true).await?;
+                }
+                self.inner
+                    .written
+                    .fetch_add(after.iter().map(|(_, _, count, _)| count).sum(), Ordering::Relaxed);
                 self.install(parts, &mut decision, &after);
                 self.inner.runner.committed(self, &receipt.leases, after.iter().map(|(stream, ..)| *stream));
                 Ok(Attempt::Done(Submitted {
@@ -231,25 +240,33 @@ impl Engine {
                 self.refresh(parts).await?;
                 Ok(Attempt::Again)
             }
-            Err(Refused::Replayed(receipt)) => self.replay(receipt).await,
-            Err(Refused::KeyReused) => Err(SubmitError::KeyReused),
-            Err(Refused::Fenced(epoch)) => Err(SubmitError::Fenced(epoch)),
-            Err(Refused::DiskFull) => Err(SubmitError::DiskFull),
-            Err(Refused::Store(cause)) => Err(cause.into()),
-            Err(Refused::Unknown(cause)) => {
+            Err(Refused::Replayed(receipt)) => self.replay(envelope, receipt).await,
+            Err(refused) => Err(self.refused(refused)),
+        }
+    }
+
+    /// What the sender hears of an append that did not happen, or may have.
+    fn refused(&self, refused: Refused) -> SubmitError {
+        match refused {
+            Refused::Conflict(..) | Refused::Replayed(_) => SubmitError::Contended,
+            Refused::KeyReused => SubmitError::KeyReused,
+            Refused::Fenced(epoch) => SubmitError::Fenced(epoch),
+            Refused::DiskFull => SubmitError::DiskFull,
+            Refused::Store(cause) => cause.into(),
+            Refused::Unknown(cause) => {
                 self.inner.halted.store(true, Ordering::Release);
-                Err(SubmitError::Unknown(cause))
+                SubmitError::Unknown(cause)
             }
         }
     }
 
     /// Small blobs travel in the append; large ones are on disk before it.
-    async fn keep_blobs(&self, decision: &Decision) -> Result<Vec<SmallBlob>, SubmitError> {
+    async fn keep_blobs(&self, decision: &Decision, large: bool) -> Result<Vec<SmallBlob>, SubmitError> {
         let mut small = Vec::new();
         for (digest, bytes) in &decision.blobs {
             if bytes.len() <= SMALL_BLOB {
                 small.push(SmallBlob { digest: *digest, bytes: bytes.clone() });
-            } else {
+            } else if large {
                 let reader = std::io::Cursor::new(bytes.clone());
                 self.inner.parts.blobs.put(Box::new(reader), bytes.len() as u64).await?;
             }
@@ -258,22 +275,16 @@ impl Engine {
     }
 
     /// When a run wants attention, if that changed. A run that goes on working changes nothing here.
-    fn work_change(
-        &self,
-        now: Timestamp,
-        parts: &[Part],
-        decision: &Decision,
-        stream: StreamId,
-    ) -> Option<WorkChange> {
+    fn work_change(&self, parts: &[Part], decision: &Decision, stream: StreamId) -> Option<WorkChange> {
         let (StreamId::Run(run), Some(State::Run(after))) = (stream, decision.after.get(&stream)) else {
             return None;
         };
         let before =
             parts.iter().find(|part| part.stream == stream).and_then(|part| match &part.loaded.state {
-                State::Run(before) => due(before, now),
+                State::Run(before) => due(before, AT_ONCE),
                 State::Home(_) | State::Pipeline(_) | State::Journal(_) => None,
             });
-        let after = due(after, now);
+        let after = due(after, AT_ONCE);
         (before != after).then_some(WorkChange { run, due: after, take: self.inner.parts.works })
     }
 
@@ -319,22 +330,29 @@ impl Engine {
         });
     }
 
-    /// The answer to a request that was carried out before: from what stands in the log.
-    async fn replay(&self, receipt: Receipt) -> Result<Attempt, SubmitError> {
+    /// The answer to a request that was carried out before: decided once more, on what was known then and
+    /// under the same name, so that it is the same answer.
+    async fn replay(&self, envelope: &Envelope, receipt: Receipt) -> Result<Attempt, SubmitError> {
         let before = holdpoint_core::Seq(receipt.first.0.saturating_sub(1));
-        let rows = self.log().read_all(before, 16).await?;
-        let mut reply = Reply::default();
-        for row in rows.iter().take_while(|row| row.seq <= receipt.last) {
-            match row.stream {
-                StreamId::Run(run) => reply.run = reply.run.or(Some(run)),
-                StreamId::Pipeline(pipeline) => reply.pipeline = reply.pipeline.or(Some(pipeline)),
-                StreamId::Journal(execution) => reply.execution = reply.execution.or(Some(execution)),
-                StreamId::Home => {}
+        let rows = self.log().read_all(before, 1).await?;
+        let Some(row) = rows.into_iter().next() else {
+            return Err(StoreError::Corrupt(format!("nothing stands at {:?}", receipt.first)).into());
+        };
+        let command = envelope.command.clone();
+        let then = Envelope { id: row.command, at: row.at, actor: row.actor, command };
+        let mut parts: Vec<Part> = Vec::with_capacity(2);
+        loop {
+            let wanted = needs(&then.command, &world_of(&parts));
+            if wanted.is_empty() {
+                break;
             }
-            for event in event::decode(row.stream.kind(), &row.bytes).unwrap_or_default() {
-                remember(&mut reply, &event);
+            for stream in wanted {
+                let loaded = Arc::new(load::load_before(self.log(), stream, receipt.first).await?);
+                self.inner.plans.ensure(&*self.inner.parts.blobs, &loaded).await?;
+                parts.push(Part { stream, slot: Arc::default(), loaded });
             }
         }
+        let reply = self.decide(&then, &parts)?.reply;
         Ok(Attempt::Done(Submitted { reply, receipt: Some(receipt), replayed: true }))
     }
 }
@@ -415,27 +433,5 @@ fn row(envelope: &Envelope, parts: &[Part], write: Write) -> NewRow {
         prev,
         hash,
         changes: write.changes,
-    }
-}
-
-fn remember(reply: &mut Reply, event: &holdpoint_core::Event) {
-    use holdpoint_core::event::{HomeEvent, PipelineEvent, RunEvent};
-    match event {
-        holdpoint_core::Event::Pipeline(
-            PipelineEvent::CheckpointAdded { checkpoint, .. }
-            | PipelineEvent::CheckpointChanged { checkpoint, .. }
-            | PipelineEvent::CheckpointRemoved { checkpoint },
-        ) => reply.checkpoint = Some(*checkpoint),
-        holdpoint_core::Event::Pipeline(PipelineEvent::RolledBack(record)) => {
-            reply.rollback = Some(record.rollback)
-        }
-        holdpoint_core::Event::Pipeline(PipelineEvent::RollbackUndone { rollback }) => {
-            reply.rollback = Some(*rollback)
-        }
-        holdpoint_core::Event::Run(RunEvent::ExecutionMade { id, .. }) => {
-            reply.execution = reply.execution.or(Some(*id));
-        }
-        holdpoint_core::Event::Home(HomeEvent::TokenIssued { token, .. }) => reply.token = Some(*token),
-        _ => {}
     }
 }

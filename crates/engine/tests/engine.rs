@@ -151,3 +151,90 @@ async fn a_failed_attempt_is_tried_again_when_its_time_has_come() {
     let State::Run(state) = &loaded.state else { panic!("a run") };
     assert_eq!(state.executions.values().map(|e| e.attempt).collect::<Vec<_>>(), [2]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_repeated_request_is_answered_as_the_first_time() {
+    let home = Home::new();
+    let engine = home.idle_engine();
+    let key = |word: &str| {
+        let request = holdpoint_core::Digest::of(word.as_bytes());
+        Some(IdemKey { key: word.to_owned(), request, operation: "test" })
+    };
+    let (start, run) = start_plan(chain(2));
+    let cancel = Command::Run(run, RunCommand::Cancel(holdpoint_core::ExecNo(1)));
+    let retry = Command::Run(run, RunCommand::Retry(holdpoint_core::ExecNo(1)));
+    let commands = [("start", start), ("cancel", cancel), ("retry", retry)];
+    let mut answers = Vec::new();
+    for (word, command) in &commands {
+        answers.push(engine.submit(ann(), key(word), command.clone()).await.expect("done").reply);
+    }
+    let other = home.idle_engine();
+    for ((word, command), first) in commands.into_iter().zip(answers) {
+        let again = other.submit(ann(), key(word), command).await.expect("answered again");
+        assert!(again.replayed);
+        assert_eq!(again.reply, first, "{word}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_was_seen_before_is_taken_over_as_it_is_now() {
+    let home = Home::new();
+    let (second, first) = (home.engine(), home.engine_with(Arc::new(common::Never)));
+    let (mut command, run) = start_plan(chain(2));
+    if let Command::StartRun(start) = &mut command {
+        start.start = false;
+    }
+    first.submit(ann(), None, command).await.expect("made");
+    second.run(run).await.expect("read").expect("seen while nothing was owed");
+    first.submit(ann(), None, Command::Run(run, RunCommand::StartStep)).await.expect("started");
+    home.kill(&first);
+    let running = tokio::spawn({
+        let engine = second.clone();
+        async move { engine.run_until(CancellationToken::new()).await }
+    });
+    let done = home.until(&second, run, |state| state.status == RunStatus::Completed);
+    tokio::time::timeout(std::time::Duration::from_secs(60), done).await.expect("taken over and done");
+    running.abort();
+}
+
+#[tokio::test(start_paused = true)]
+async fn work_that_another_process_ended_is_stopped() {
+    let home = Home::new();
+    let executor = Arc::new(common::Held::default());
+    let engine = home.engine_with(executor.clone());
+    let running = tokio::spawn({
+        let engine = engine.clone();
+        async move { engine.run_until(CancellationToken::new()).await }
+    });
+    let (command, run) = start_plan(chain(1));
+    engine.submit(ann(), None, command).await.expect("started");
+    let begun = async {
+        while !executor.is_held() {
+            tokio::task::yield_now().await
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(1), begun).await.expect("begun");
+    let other = home.idle_engine();
+    other.submit(ann(), None, Command::Run(run, RunCommand::Abort(None))).await.expect("ended");
+    let stopped = executor.stopped();
+    tokio::time::timeout(std::time::Duration::from_secs(1), stopped).await.expect("stopped");
+    running.abort();
+}
+
+#[tokio::test(start_paused = true)]
+async fn owed_work_is_claimed_although_the_clock_was_set_back() {
+    let home = Home::new();
+    let stuck = home.engine_with(Arc::new(common::Never));
+    let (command, run) = start_plan(chain(1));
+    stuck.submit(ann(), None, command).await.expect("started");
+    home.kill(&stuck);
+    home.set_back(24 * 3_600);
+    let engine = home.engine();
+    let running = tokio::spawn({
+        let engine = engine.clone();
+        async move { engine.run_until(CancellationToken::new()).await }
+    });
+    let done = home.until(&engine, run, |state| state.status == RunStatus::Completed);
+    tokio::time::timeout(std::time::Duration::from_secs(60), done).await.expect("taken over and done");
+    running.abort();
+}

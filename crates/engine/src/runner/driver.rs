@@ -60,6 +60,9 @@ impl Drive {
 
     async fn go(&mut self) -> Result<(), SubmitError> {
         let mut fresh = !self.driver.taken_over;
+        // What this process knows of the run may be old: somebody else held it, or a sender went away before
+        // its commit was known here.
+        self.engine.view(StreamId::Run(self.run())).await?;
         loop {
             let loaded = self.engine.load(StreamId::Run(self.run())).await?.1;
             let State::Run(state) = &loaded.state else { return Ok(()) };
@@ -173,6 +176,7 @@ impl Drive {
         tokio::select! {
             biased;
             () = runner.abandoned.cancelled() => Next::Stop,
+            () = self.driver.lost.cancelled() => Next::Stop,
             Some((effect, outcome)) = self.works.next(), if !self.works.is_empty() => Next::Finished(effect, outcome),
             () = self.driver.changed.notified() => Next::Look,
             () = runner.stopping.cancelled(), if !stopping => Next::Look,

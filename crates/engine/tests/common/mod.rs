@@ -14,8 +14,8 @@ use holdpoint_core::{Command, CommandId, RunId, Seq, State, StepId, StreamId, Ti
 use holdpoint_engine::clock::{Clock, IdSource};
 use holdpoint_engine::executor::{BuiltIn, Executor, Job};
 use holdpoint_engine::{Engine, Filter, Parts, PlainEvaluator};
-use holdpoint_store::memory::{MemoryDisk, MemoryLog};
 use holdpoint_store::BoxFuture;
+use holdpoint_store::memory::{MemoryDisk, MemoryLog};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -30,11 +30,13 @@ pub struct Home {
 /// Tokio's paused clock, as microseconds.
 pub struct PausedClock {
     start: tokio::time::Instant,
+    behind_seconds: AtomicU64,
 }
 
 impl Clock for PausedClock {
     fn now(&self) -> Timestamp {
-        Timestamp(1_700_000_000_000_000 + self.start.elapsed().as_micros() as i64)
+        let behind = self.behind_seconds.load(Ordering::Relaxed) as i64 * 1_000_000;
+        Timestamp(1_700_000_000_000_000 + self.start.elapsed().as_micros() as i64 - behind)
     }
 
     fn sleep_until(&self, at: Timestamp) -> BoxFuture<'static, ()> {
@@ -62,6 +64,29 @@ impl Executor for Never {
     }
 }
 
+/// Holds its work until it is stopped.
+#[derive(Default)]
+pub struct Held(Mutex<Option<tokio_util::sync::CancellationToken>>);
+
+impl Held {
+    pub fn is_held(&self) -> bool {
+        self.0.lock().expect("no panic").is_some()
+    }
+
+    /// Comes back when the work was stopped.
+    pub async fn stopped(&self) {
+        let cancel = self.0.lock().expect("no panic").clone();
+        cancel.expect("work was begun").cancelled().await;
+    }
+}
+
+impl Executor for Held {
+    fn run(&self, job: Job) -> BoxFuture<'static, Outcome> {
+        *self.0.lock().expect("no panic") = Some(job.cancel);
+        Box::pin(std::future::pending())
+    }
+}
+
 /// Fails once, then works.
 #[derive(Default)]
 pub struct FailsFirst(AtomicBool);
@@ -72,7 +97,11 @@ impl Executor for FailsFirst {
             return BuiltIn.run(job);
         }
         let failure = Failure::new("broken", "the first time it breaks");
-        Box::pin(std::future::ready(Outcome::Failed { failure, artifacts: Vec::new(), usage: Usage::default() }))
+        Box::pin(std::future::ready(Outcome::Failed {
+            failure,
+            artifacts: Vec::new(),
+            usage: Usage::default(),
+        }))
     }
 }
 
@@ -80,7 +109,10 @@ impl Home {
     pub fn new() -> Self {
         Self {
             disk: MemoryDisk::new(),
-            clock: Arc::new(PausedClock { start: tokio::time::Instant::now() }),
+            clock: Arc::new(PausedClock {
+                start: tokio::time::Instant::now(),
+                behind_seconds: AtomicU64::new(0),
+            }),
             ids: Arc::default(),
             logs: Mutex::default(),
         }
@@ -115,6 +147,11 @@ impl Home {
             executor,
             works,
         })
+    }
+
+    /// Sets the wall clock back.
+    pub fn set_back(&self, seconds: u64) {
+        self.clock.behind_seconds.fetch_add(seconds, Ordering::Relaxed);
     }
 
     /// Ends the newest engine as a crash would.
@@ -167,7 +204,8 @@ fn plan(steps: u32, retries: u32) -> Plan {
 /// A command that starts a plan as a run of its own.
 pub fn start_plan(plan: Plan) -> (Command, RunId) {
     static NEXT: AtomicU64 = AtomicU64::new(1);
-    let run = RunId(Uuid::from_u128(0x7000_8000_0000_0000_0000 + u128::from(NEXT.fetch_add(1, Ordering::Relaxed))));
+    let run =
+        RunId(Uuid::from_u128(0x7000_8000_0000_0000_0000 + u128::from(NEXT.fetch_add(1, Ordering::Relaxed))));
     let source = Source::Plan { plan: Arc::new(plan), title: "notes".into(), session: None };
     (Command::StartRun(StartRun { run, source, start: true }), run)
 }
