@@ -25,6 +25,10 @@ pub struct Report {
     pub streams: u64,
     /// Seals checked.
     pub seals: u64,
+    /// The position up to which seals cover the log.
+    pub sealed: Seq,
+    /// The position of the last event.
+    pub last: Seq,
     /// What is wrong, the first hundred.
     pub wrong: Vec<String>,
 }
@@ -53,6 +57,8 @@ pub async fn verify(log: &dyn EventLog, progress: &(dyn Fn(u64) + Sync)) -> Resu
         }
     }
     check.report.streams = check.heads.len() as u64;
+    check.report.sealed = check.sealed;
+    check.report.last = Seq(check.seq);
     Ok(check.report)
 }
 

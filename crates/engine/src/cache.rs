@@ -9,10 +9,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use holdpoint_core::StreamId;
 
-use crate::load::Loaded;
+use crate::load::{Loaded, Sizes};
 
 /// How many streams are kept.
 const CAPACITY: usize = 4_096;
+
+/// The least tail that is worth a saved fold.
+const MIN_TAIL: u64 = 64 * 1024;
 
 /// A stream's place in the cache.
 #[derive(Default)]
@@ -23,6 +26,10 @@ pub(crate) struct Slot {
     pub saving: AtomicBool,
     held: Mutex<Option<Arc<Loaded>>>,
     used: AtomicU64,
+    /// The bytes of the rows behind the saved fold.
+    tail: AtomicU64,
+    /// The bytes of the saved fold.
+    fold: AtomicU64,
 }
 
 impl Slot {
@@ -39,14 +46,24 @@ impl Slot {
         }
     }
 
-    /// Remembers that the fold was saved at a version.
-    pub fn saved(&self, version: holdpoint_core::Version, bytes: u64, tail_bytes: u64) {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = held.as_mut().filter(|known| known.version >= version) {
-            let known = Arc::make_mut(known);
-            known.fold_bytes = bytes;
-            known.tail_bytes = known.tail_bytes.saturating_sub(tail_bytes);
-        }
+    /// Keeps what was read from the store, and remembers how much of it no fold covers.
+    pub fn fill(&self, loaded: Arc<Loaded>, sizes: Sizes) {
+        self.tail.store(sizes.tail, Ordering::Relaxed);
+        self.fold.store(sizes.fold, Ordering::Relaxed);
+        self.put(loaded);
+    }
+
+    /// Counts a row that was appended; says how long the tail is once a fold is due.
+    pub fn grow(&self, bytes: u64) -> Option<u64> {
+        let tail = self.tail.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        (tail >= self.fold.load(Ordering::Relaxed).max(MIN_TAIL)).then_some(tail)
+    }
+
+    /// Remembers that a fold was saved which covers this much of the tail.
+    pub fn saved(&self, bytes: u64, covered: u64) {
+        self.fold.store(bytes, Ordering::Relaxed);
+        let left = |tail: u64| Some(tail.saturating_sub(covered));
+        let _ = self.tail.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left);
     }
 }
 

@@ -17,22 +17,21 @@ pub struct Loaded {
     pub version: Version,
     /// The hash of the last row.
     pub head: Digest,
-    /// The bytes of the rows behind the saved fold.
-    pub tail_bytes: u64,
-    /// The bytes of the saved fold.
-    pub fold_bytes: u64,
+}
+
+/// How large the saved fold is, and what stands behind it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sizes {
+    /// The bytes of the rows behind the fold.
+    pub tail: u64,
+    /// The bytes of the fold.
+    pub fold: u64,
 }
 
 impl Loaded {
     /// A stream without events.
     pub fn empty(stream: StreamId) -> Self {
-        Self {
-            state: State::empty(stream),
-            version: Version(0),
-            head: Digest::ZERO,
-            tail_bytes: 0,
-            fold_bytes: 0,
-        }
+        Self { state: State::empty(stream), version: Version(0), head: Digest::ZERO }
     }
 
     /// Folds a row in.
@@ -45,19 +44,17 @@ impl Loaded {
         }
         self.version = row.last();
         self.head = row.hash;
-        self.tail_bytes += row.bytes.len() as u64;
         Ok(())
     }
 }
 
 /// Loads a stream from the store.
-pub(crate) async fn load(log: &dyn EventLog, stream: StreamId) -> Result<Loaded, StoreError> {
-    let mut loaded = match log.fold(stream).await? {
-        Some(fold) if fold.code == FOLD_CODE => decode(fold).unwrap_or_else(|| Loaded::empty(stream)),
-        Some(_) | None => Loaded::empty(stream),
-    };
-    catch_up(log, stream, &mut loaded).await?;
-    Ok(loaded)
+pub(crate) async fn load(log: &dyn EventLog, stream: StreamId) -> Result<(Loaded, Sizes), StoreError> {
+    let saved = log.fold(stream).await?.filter(|fold| fold.code == FOLD_CODE);
+    let fold = saved.as_ref().map_or(0, |fold| fold.bytes.len() as u64);
+    let mut loaded = saved.and_then(decode).unwrap_or_else(|| Loaded::empty(stream));
+    let tail = catch_up(log, stream, &mut loaded).await?;
+    Ok((loaded, Sizes { tail, fold }))
 }
 
 /// Loads a stream as it was before a position.
@@ -85,21 +82,21 @@ pub(crate) async fn load_before(
     }
 }
 
-/// Folds in what came since; true if something did.
+/// Folds in what came since; says how many bytes that was.
 pub(crate) async fn catch_up(
     log: &dyn EventLog,
     stream: StreamId,
     loaded: &mut Loaded,
-) -> Result<bool, StoreError> {
-    let mut moved = false;
+) -> Result<u64, StoreError> {
+    let mut bytes = 0;
     loop {
         let rows = log.read(stream, loaded.version, PAGE).await?;
         for row in &rows {
             loaded.fold(row)?;
-            moved = true;
+            bytes += row.bytes.len() as u64;
         }
         if rows.len() < PAGE as usize {
-            return Ok(moved);
+            return Ok(bytes);
         }
     }
 }
@@ -107,12 +104,12 @@ pub(crate) async fn catch_up(
 /// A saved fold that cannot be read is ignored: the log has everything.
 fn decode(fold: SavedFold) -> Option<Loaded> {
     let state: State = serde_json::from_slice(&fold.bytes).ok()?;
-    let fold_bytes = fold.bytes.len() as u64;
-    Some(Loaded { state, version: fold.version, head: fold.hash, tail_bytes: 0, fold_bytes })
+    Some(Loaded { state, version: fold.version, head: fold.hash })
 }
 
 /// Encodes a state for keeping.
-pub(crate) fn encode(stream: StreamId, loaded: &Arc<Loaded>) -> Option<SavedFold> {
-    let bytes = serde_json::to_vec(&loaded.state).ok()?;
-    Some(SavedFold { stream, version: loaded.version, hash: loaded.head, code: FOLD_CODE, bytes })
+pub(crate) fn encode(stream: StreamId, loaded: &Arc<Loaded>) -> Result<SavedFold, StoreError> {
+    let bytes = serde_json::to_vec(&loaded.state)
+        .map_err(|cause| StoreError::Corrupt(format!("the fold of {stream} cannot be written: {cause}")))?;
+    Ok(SavedFold { stream, version: loaded.version, hash: loaded.head, code: FOLD_CODE, bytes })
 }

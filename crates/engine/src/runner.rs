@@ -86,7 +86,10 @@ impl Runner {
             if drivers.get(&lease.run).is_some_and(|known| known.lease.epoch >= lease.epoch) {
                 return;
             }
-            drivers.insert(lease.run, driver.clone());
+            // Whoever drives it under an earlier lease could not record anything any more.
+            if let Some(earlier) = drivers.insert(lease.run, driver.clone()) {
+                earlier.lost.cancel();
+            }
         }
         self.tasks.spawn(driver::drive(engine.clone(), driver));
     }

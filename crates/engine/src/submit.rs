@@ -28,9 +28,6 @@ const MAX_TRIES: u32 = 5;
 /// When owed work is due: whatever the clock says, which may be set back before somebody claims it.
 const AT_ONCE: Timestamp = Timestamp(0);
 
-/// The least tail that is worth a saved fold.
-const MIN_TAIL: u64 = 64 * 1024;
-
 /// A sender's key: the same key and request is carried out once.
 #[derive(Clone, Debug)]
 pub struct IdemKey {
@@ -149,8 +146,9 @@ impl Engine {
         let loaded = match slot.get() {
             Some(loaded) => loaded,
             None => {
-                let loaded = Arc::new(load::load(self.log(), stream).await?);
-                slot.put(loaded.clone());
+                let (loaded, sizes) = load::load(self.log(), stream).await?;
+                let loaded = Arc::new(loaded);
+                slot.fill(loaded.clone(), sizes);
                 loaded
             }
         };
@@ -194,8 +192,10 @@ impl Engine {
         let mut moved = false;
         for part in parts {
             let mut loaded = Loaded::clone(&part.loaded);
-            if load::catch_up(self.log(), part.stream, &mut loaded).await? {
+            let bytes = load::catch_up(self.log(), part.stream, &mut loaded).await?;
+            if bytes > 0 {
                 part.slot.put(Arc::new(loaded));
+                part.slot.grow(bytes);
                 moved = true;
             }
         }
@@ -296,38 +296,41 @@ impl Engine {
             else {
                 continue;
             };
-            let loaded = Arc::new(Loaded {
-                state,
-                version: Version(part.loaded.version.0 + count),
-                head: *head,
-                tail_bytes: part.loaded.tail_bytes + bytes,
-                fold_bytes: part.loaded.fold_bytes,
-            });
+            let loaded =
+                Arc::new(Loaded { state, version: Version(part.loaded.version.0 + count), head: *head });
             part.slot.put(loaded.clone());
-            if loaded.tail_bytes >= loaded.fold_bytes.max(MIN_TAIL) {
-                self.save_fold(*stream, part.slot.clone(), loaded);
+            if let Some(tail) = part.slot.grow(*bytes) {
+                self.save_fold(*stream, part.slot.clone(), loaded, tail);
             }
         }
     }
 
     /// Saves a fold off the way of the commit; one at a time per stream.
-    fn save_fold(&self, stream: StreamId, slot: Arc<Slot>, loaded: Arc<Loaded>) {
+    fn save_fold(&self, stream: StreamId, slot: Arc<Slot>, loaded: Arc<Loaded>, tail: u64) {
         if slot.saving.swap(true, Ordering::AcqRel) {
             return;
         }
         let engine = self.clone();
         tokio::spawn(async move {
-            let (version, tail) = (loaded.version, loaded.tail_bytes);
-            let encoded = tokio::task::spawn_blocking(move || load::encode(stream, &loaded)).await;
-            if let Ok(Some(fold)) = encoded {
-                let bytes = fold.bytes.len() as u64;
-                match engine.log().save_fold(fold).await {
-                    Ok(()) => slot.saved(version, bytes, tail),
-                    Err(cause) => tracing::warn!(%stream, %cause, "a fold could not be saved"),
+            match engine.write_fold(stream, loaded).await {
+                Ok(bytes) => slot.saved(bytes, tail),
+                // Loading takes longer without it, and nothing else: the next one is due when the tail has
+                // grown as much again.
+                Err(cause) => {
+                    tracing::warn!(%stream, %cause, "a fold could not be saved");
+                    slot.saved(tail, tail);
                 }
             }
             slot.saving.store(false, Ordering::Release);
         });
+    }
+
+    async fn write_fold(&self, stream: StreamId, loaded: Arc<Loaded>) -> Result<u64, StoreError> {
+        let encode = tokio::task::spawn_blocking(move || load::encode(stream, &loaded));
+        let fold = encode.await.map_err(|cause| StoreError::Io(cause.to_string()))??;
+        let bytes = fold.bytes.len() as u64;
+        self.log().save_fold(fold).await?;
+        Ok(bytes)
     }
 
     /// The answer to a request that was carried out before: decided once more, on what was known then and

@@ -13,9 +13,11 @@ impl Engine {
     pub async fn view(&self, stream: StreamId) -> Result<Arc<Loaded>, SubmitError> {
         let (slot, known) = self.load(stream).await?;
         let mut loaded = Loaded::clone(&known);
-        if !load::catch_up(self.log(), stream, &mut loaded).await? {
+        let bytes = load::catch_up(self.log(), stream, &mut loaded).await?;
+        if bytes == 0 {
             return Ok(known);
         }
+        slot.grow(bytes);
         let loaded = Arc::new(loaded);
         slot.put(loaded.clone());
         Ok(loaded)

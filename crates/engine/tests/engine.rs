@@ -238,3 +238,26 @@ async fn owed_work_is_claimed_although_the_clock_was_set_back() {
     tokio::time::timeout(std::time::Duration::from_secs(60), done).await.expect("taken over and done");
     running.abort();
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_long_run_leaves_a_fold_that_says_the_same_as_its_events() {
+    let home = Home::new();
+    let engine = home.engine();
+    let (command, run) = start_plan(chain(600));
+    engine.submit(ann(), None, command).await.expect("started");
+    home.until(&engine, run, |state| state.status == RunStatus::Completed).await;
+    let log = home.open();
+    let fold = log.fold(StreamId::Run(run)).await.expect("read").expect("a fold was saved on the way");
+    assert!(fold.version.0 > 100);
+    let loaded = home.engine().run(run).await.expect("read").expect("a run");
+    let State::Run(fresh) = &loaded.state else { panic!("a run") };
+    let rows = log.read(StreamId::Run(run), holdpoint_core::Version(0), 10_000).await.expect("read");
+    let mut state = State::empty(StreamId::Run(run));
+    for row in &rows {
+        let stamp = holdpoint_core::Stamp { at: row.at, actor: &row.actor, command: row.command };
+        for event in holdpoint_core::event::decode(row.stream.kind(), &row.bytes).expect("events") {
+            holdpoint_core::evolve(&mut state, &stamp, &event);
+        }
+    }
+    assert_eq!(state, State::Run(fresh.clone()));
+}
