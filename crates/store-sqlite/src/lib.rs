@@ -11,6 +11,7 @@ pub mod blobs;
 mod checkpoint;
 mod connect;
 mod follow;
+mod integrity;
 mod log;
 mod names;
 mod owners;
@@ -24,4 +25,5 @@ mod work;
 mod writer;
 pub mod yardstick;
 
+pub use integrity::{Holder, Integrity};
 pub use log::{Options, SqliteLog};

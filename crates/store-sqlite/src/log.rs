@@ -18,6 +18,7 @@ use crate::batch::{Books, Packed, last_seq};
 use crate::checkpoint::Checkpoints;
 use crate::connect::{Place, Turnstile, failed};
 use crate::follow::Follower;
+use crate::integrity::{self, Holder, Integrity};
 use crate::owners::Owner;
 use crate::reader::Readers;
 use crate::rebuild;
@@ -118,8 +119,25 @@ impl SqliteLog {
         self.readers()?.ask(crate::reader::Reader::size).await
     }
 
+    /// Checks the file, with its indexes against their tables, and counts what is in it.
+    pub async fn integrity(&self) -> Result<Integrity, StoreError> {
+        let wal = self.place.wal();
+        self.readers()?.ask(move |reader| integrity::look(&reader.conn, &wal)).await
+    }
+
+    /// Who holds the runs that have work due.
+    pub async fn holders(&self) -> Result<Vec<Holder>, StoreError> {
+        let dir = self.dir();
+        self.readers()?.ask(move |reader| integrity::holders(&reader.conn, &dir)).await
+    }
+
+    /// Whether a commit has failed: nothing more is written or read, and the process must end.
+    pub fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
     fn readers(&self) -> Result<&Readers, StoreError> {
-        if self.closed.load(Ordering::Acquire) {
+        if self.is_closed() {
             return Err(StoreError::Closed);
         }
         self.readers.as_ref().ok_or(StoreError::Closed)
