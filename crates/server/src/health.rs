@@ -3,19 +3,27 @@
 //! `/livez` answers as long as the process can answer at all. `/readyz` asks what stands behind the server;
 //! while the server drains it is not ready, so that nobody sends it more.
 
+use std::time::Duration;
+
 use axum::Json;
 use axum::extract::State;
+use futures_util::future::{BoxFuture, ready as at_once};
 use serde::Serialize;
+use tokio::time::timeout;
 
 use crate::app::App;
 use crate::problem::Problem;
 
+/// How long `/readyz` waits for what stands behind the server.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 /// What stands behind the server and may not be able to take work yet, or any more.
 ///
-/// It is asked on every call of `/readyz`, so it answers from memory and never waits.
+/// It is asked on every call of `/readyz`, so it does no more than a small read. No answer within two seconds
+/// counts as not ready.
 pub trait Health: Send + Sync + 'static {
     /// Why it cannot take work, if it cannot.
-    fn ready(&self) -> Result<(), NotReady>;
+    fn ready(&self) -> BoxFuture<'_, Result<(), NotReady>>;
 }
 
 /// Why no work can be taken, in a sentence for people.
@@ -31,8 +39,8 @@ pub struct NotReady {
 pub struct AlwaysReady;
 
 impl Health for AlwaysReady {
-    fn ready(&self) -> Result<(), NotReady> {
-        Ok(())
+    fn ready(&self) -> BoxFuture<'_, Result<(), NotReady>> {
+        Box::pin(at_once(Ok(())))
     }
 }
 
@@ -40,8 +48,8 @@ impl<F> Health for F
 where
     F: Fn() -> Result<(), NotReady> + Send + Sync + 'static,
 {
-    fn ready(&self) -> Result<(), NotReady> {
-        self()
+    fn ready(&self) -> BoxFuture<'_, Result<(), NotReady>> {
+        Box::pin(at_once(self()))
     }
 }
 
@@ -69,6 +77,10 @@ pub async fn ready(State(app): State<App>) -> Result<Json<Alive>, Problem> {
         let problem = Problem::not_ready("the server is shutting down");
         return Err(problem.hint("send the request to another server, or again after the restart"));
     }
-    app.health().ready().map_err(|missing| Problem::not_ready(missing.reason))?;
+    let answer = timeout(PATIENCE, app.health().ready()).await;
+    let answer = answer.unwrap_or_else(|_| {
+        Err(NotReady { reason: "what stands behind the server does not answer".to_owned() })
+    });
+    answer.map_err(|missing| Problem::not_ready(missing.reason))?;
     Ok(Json(Alive { status: "ready" }))
 }
