@@ -22,6 +22,10 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 4)]
     clients: u32,
 
+    /// Only do the work after so many commands
+    #[arg(long, value_name = "N")]
+    requests: Option<u64>,
+
     /// Stop by itself after this time
     #[arg(long, value_name = "N")]
     seconds: Option<u64>,
@@ -44,6 +48,7 @@ pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> 
     let plan = Plan {
         seed: args.seed,
         clients: args.clients,
+        requests: args.requests,
         time: args.seconds.map(Duration::from_secs),
         lease: Duration::from_millis(args.lease_ms),
         nap: Duration::from_millis(args.nap_ms),

@@ -40,6 +40,8 @@ pub struct Shared {
     pub seed: u64,
     pub sent: AtomicU64,
     pub answered: AtomicU64,
+    /// After so many commands the clients are silent.
+    pub requests: Option<u64>,
     /// After so many answers the process kills itself.
     pub die_after: Option<u64>,
 }
@@ -67,7 +69,7 @@ impl Client {
 
     /// Sends until told to stop.
     pub async fn work(mut self) -> Result<(), Ended> {
-        while !self.shared.stop.is_cancelled() {
+        while !self.shared.stop.is_cancelled() && !self.is_silent() {
             let chosen = match self.choose().await {
                 Ok(chosen) => chosen,
                 Err(error) => self.bad(&error)?,
@@ -78,6 +80,10 @@ impl Client {
             }
         }
         Ok(())
+    }
+
+    fn is_silent(&self) -> bool {
+        self.shared.requests.is_some_and(|most| self.shared.sent.load(Ordering::Relaxed) >= most)
     }
 
     async fn choose(&mut self) -> Result<Option<Request>, SubmitError> {

@@ -44,6 +44,8 @@ pub struct Plan {
     pub seed: u64,
     /// How many clients.
     pub clients: u32,
+    /// After so many commands the clients are silent, and the process only works.
+    pub requests: Option<u64>,
     /// When to stop, if not at a signal.
     pub time: Option<Duration>,
     /// How long a stopped owner keeps its work.
@@ -72,6 +74,7 @@ pub async fn run(home: &Home, plan: Plan) -> Result<Exit, Failure> {
         seed: plan.seed,
         sent: 0.into(),
         answered: 0.into(),
+        requests: plan.requests,
         die_after: plan.die_after,
     });
     look_back(&shared)
