@@ -24,6 +24,7 @@ pub struct Envelope {
 }
 
 /// All orders.
+#[allow(clippy::large_enum_variant)] // one exists per request, and definitions are rarely sent
 #[derive(Clone, Debug)]
 pub enum Command {
     /// About the home.

@@ -263,14 +263,8 @@ impl<'a> Draft<'a> {
     pub fn finish(mut self) -> Decision {
         let stamp = Stamp { at: self.envelope.at, actor: &self.envelope.actor, command: self.envelope.id };
         for write in &mut self.writes {
-            let empty;
-            let before = match self.world.get(write.stream) {
-                Some(state) => state,
-                None => {
-                    empty = State::empty(write.stream);
-                    &empty
-                }
-            };
+            let empty = State::empty(write.stream);
+            let before = self.world.get(write.stream).unwrap_or(&empty);
             let after = self.states.get(&write.stream).expect("a written stream has a state");
             write.changes = project(write.stream, before, after, &stamp, &write.events);
         }

@@ -4,8 +4,11 @@ use crate::Timestamp;
 use crate::state::RunState;
 use crate::state::run::{EffectId, EffectKind, TimerId};
 
+/// What a run owes: pieces of work, and the next time that something happens by itself.
+pub type Owed = (Vec<(EffectId, EffectKind)>, Option<(TimerId, Timestamp)>);
+
 /// Work due now and the next timer. A run that was rolled back or has ended owes nothing.
-pub fn owed(run: &RunState) -> (Vec<(EffectId, EffectKind)>, Option<(TimerId, Timestamp)>) {
+pub fn owed(run: &RunState) -> Owed {
     if run.gone.is_some() {
         return (Vec::new(), None);
     }

@@ -88,7 +88,9 @@ impl fmt::Display for StreamId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Home => f.write_str("home"),
-            other => write!(f, "{} {}", other.kind().name(), other.uuid().hyphenated()),
+            Self::Pipeline(_) | Self::Run(_) | Self::Journal(_) => {
+                write!(f, "{} {}", self.kind().name(), self.uuid().hyphenated())
+            }
         }
     }
 }

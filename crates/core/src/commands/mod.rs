@@ -51,7 +51,7 @@ pub fn decide(world: &World<'_>, envelope: &Envelope, facts: Facts<'_>) -> Resul
         Command::Run(id, command) => run(&mut draft, *id, command)?,
         Command::RollBack(command) => roll_back::decide(&mut draft, command)?,
         Command::UndoRollback { pipeline, rollback } => {
-            undo_rollback::decide(&mut draft, *pipeline, *rollback)?
+            undo_rollback::decide(&mut draft, *pipeline, *rollback)?;
         }
         Command::WriteJournal { run, x, execution, entries } => {
             write_journal::decide(&mut draft, *run, *x, *execution, entries)?;

@@ -129,10 +129,10 @@ fn judged(
     draft.on_run(run, RunEvent::Checked { x, passed, reasons: reasons.to_vec(), usage });
     let policy = flow::policy_of(draft, run, x)?;
     if passed {
-        return match policy.approve_complete {
-            true => flow::ask_to_complete(draft, run, x),
-            false => flow::complete(draft, run, x, None, Usage::default()),
-        };
+        if policy.approve_complete {
+            return flow::ask_to_complete(draft, run, x);
+        }
+        return flow::complete(draft, run, x, None, Usage::default());
     }
     let execution = draft.execution(run, x)?;
     let (revision, attempt, used) = (execution.revision, execution.attempt, execution.check_retries);

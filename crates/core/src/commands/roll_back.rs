@@ -210,17 +210,14 @@ fn rewind(
     draft.on_run(run, RunEvent::Rewound { rollback, keep, archive });
     let next = keep.map_or(0, |position| position + 1);
     let plan = draft.plan(run)?;
-    let is_active = match plan.nodes.get(next as usize) {
-        Some(node) => {
-            let place = Place { branch: BranchNo(0), step: node.id.clone(), path: Vec::new(), visit: 1 };
-            flow::make_execution(draft, run, place, next, true)?;
-            true
-        }
+    let is_active = if let Some(node) = plan.nodes.get(next as usize) {
+        let place = Place { branch: BranchNo(0), step: node.id.clone(), path: Vec::new(), visit: 1 };
+        flow::make_execution(draft, run, place, next, true)?;
+        true
+    } else {
         // The target is the last checkpoint: the run is as complete as it was when that was done.
-        None => {
-            draft.on_run(run, RunEvent::Completed {});
-            false
-        }
+        draft.on_run(run, RunEvent::Completed {});
+        false
     };
     match (was_active, is_active) {
         (false, true) => draft.on_pipeline(pipeline, PipelineEvent::RunReopened { run }),

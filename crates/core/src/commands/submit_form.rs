@@ -1,5 +1,6 @@
 //! Fills in the form of a step. Wrong fields come back one by one, and nothing is written.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -90,7 +91,7 @@ fn check_fields(
                 Err(messages) => faults.extend(messages.into_iter().map(|m| Fault::at(&pointer, m))),
             },
             None if field.required => {
-                faults.push(Fault::at(pointer, format!("`{}` is required", field.label)))
+                faults.push(Fault::at(pointer, format!("`{}` is required", field.label)));
             }
             None => {}
         }
@@ -249,7 +250,7 @@ fn markdown(definition: &CheckpointDefinition, config: &HumanOnlyConfig, values:
             Some(value) => value.to_string(),
             None => String::new(),
         };
-        text.push_str(&format!("\n## {}\n\n{shown}\n", field.label));
+        write!(text, "\n## {}\n\n{shown}\n", field.label).expect("text grows");
     }
     text
 }

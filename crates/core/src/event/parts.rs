@@ -47,6 +47,7 @@ pub struct Place {
     pub visit: u32,
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for a reference
 pub(crate) fn is_zero(branch: &BranchNo) -> bool {
     branch.0 == 0
 }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use crate::decision::Draft;
 use crate::plan::{Body, Policy};
-use crate::state::run::Execution;
+use crate::state::run::{Execution, ExecutionState};
 use crate::{ExecNo, Rejection, RunId, StepId};
 
 /// The body that an execution pins.
@@ -49,15 +49,17 @@ pub fn missing_dependencies(draft: &Draft<'_>, run: RunId, x: ExecNo) -> Result<
         return Ok(Vec::new());
     }
     let (state, plan) = (draft.run(run)?, draft.plan(run)?);
-    let position = draft.execution(run, x)?.position;
+    let (position, is_pipeline) = (draft.execution(run, x)?.position, state.pipeline().is_some());
     // A pipeline visits its checkpoints in order, so what stands before this one is completed. Looking for
     // the execution would take longer the longer the run is.
     let done = |id: &crate::CheckpointId| {
-        plan.find(&StepId::from(*id)).is_some_and(|node| match state.pipeline() {
-            Some(_) => plan.nodes[node].position < position,
-            None => {
-                let completed = |e: &Execution| e.state == crate::state::run::ExecutionState::Completed;
-                state.executions.values().any(|e| e.place.step == plan.nodes[node].id && completed(e))
+        plan.find(&StepId::from(*id)).is_some_and(|node| {
+            let node = &plan.nodes[node];
+            let completed = |e: &Execution| e.place.step == node.id && e.state == ExecutionState::Completed;
+            if is_pipeline {
+                node.position < position
+            } else {
+                state.executions.values().any(|e| completed(e))
             }
         })
     };

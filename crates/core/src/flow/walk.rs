@@ -257,20 +257,17 @@ pub fn make_execution(
 ) -> Result<ExecNo, Rejection> {
     let state = draft.run(run)?;
     let x = ExecNo(state.visits + 1);
-    let (body, name, policy) = match state.pipeline() {
-        Some(pipeline) => {
-            let missing = || Rejection::NotFound { what: "checkpoint", id: place.step.to_string() };
-            let checkpoint = place.step.checkpoint().ok_or_else(missing)?;
-            let pipeline = draft.pipeline(pipeline)?;
-            let known = pipeline.checkpoints.get(&checkpoint).ok_or_else(missing)?;
-            let definition = pipeline.bodies.get(&known.body).ok_or_else(missing)?;
-            let policy = crate::plan::Body::Checkpoint(definition.clone()).policy();
-            (Some(known.body), Some(definition.checkpoint_name.as_str().into()), policy)
-        }
-        None => {
-            let missing = || Rejection::NotFound { what: "definition", id: place.step.to_string() };
-            (None, None, draft.plan(run)?.bodies.get(&place.step).ok_or_else(missing)?.policy())
-        }
+    let (body, name, policy) = if let Some(pipeline) = state.pipeline() {
+        let missing = || Rejection::NotFound { what: "checkpoint", id: place.step.to_string() };
+        let checkpoint = place.step.checkpoint().ok_or_else(missing)?;
+        let pipeline = draft.pipeline(pipeline)?;
+        let known = pipeline.checkpoints.get(&checkpoint).ok_or_else(missing)?;
+        let definition = pipeline.bodies.get(&known.body).ok_or_else(missing)?;
+        let policy = crate::plan::Body::Checkpoint(definition.clone()).policy();
+        (Some(known.body), Some(definition.checkpoint_name.as_str().into()), policy)
+    } else {
+        let missing = || Rejection::NotFound { what: "definition", id: place.step.to_string() };
+        (None, None, draft.plan(run)?.bodies.get(&place.step).ok_or_else(missing)?.policy())
     };
     let id = ExecutionId(draft.ids.mint());
     draft.on_run(

@@ -179,10 +179,10 @@ impl<'a> Rows<'a> {
                 self.put_back_waiting(changes);
             }
             RunEvent::Rewound { rollback, .. } => {
-                archive::rewound(self.before, self.after, *rollback, changes)
+                archive::rewound(self.before, self.after, *rollback, changes);
             }
             RunEvent::Removed { rollback, .. } => {
-                archive::removed(self.before, self.after, *rollback, changes)
+                archive::removed(self.before, self.after, *rollback, changes);
             }
             RunEvent::Unwound { rollback } => archive::unwound(self.before, self.after, *rollback, changes),
             RunEvent::Made { .. }

@@ -22,6 +22,7 @@ pub use run::RunState;
 pub const FOLD_CODE: u32 = 3;
 
 /// The state of one stream.
+#[allow(clippy::large_enum_variant)] // a state is held where it is, and runs, of which there are most, are boxed
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum State {
     /// Of the home stream.

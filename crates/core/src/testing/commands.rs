@@ -137,18 +137,18 @@ pub(crate) fn approve_all(scene: &mut Scene, n: u32) {
     for _ in 0..50 {
         let Some((x, execution)) = scene.state(n).current() else { return };
         let when = match execution.state {
-            ExecutionState::Pending if execution.place.step.0.is_empty() => return,
-            ExecutionState::Pending => match scene.state(n).owed.is_empty() && is_form(scene, execution.body)
-            {
-                true => start_step(n),
-                false => return,
-            },
+            ExecutionState::Pending if scene.state(n).owed.is_empty() && is_form(scene, execution.body) => {
+                start_step(n)
+            }
             ExecutionState::AwaitingStart(_) => approve_start(n, x.0),
             ExecutionState::Working(crate::state::run::Stage::Form(_)) => {
                 submit(n, x.0, json!({"answer": "yes"}))
             }
             ExecutionState::AwaitingComplete(_) => approve(scene, n, x.0),
-            ExecutionState::Working(_) | ExecutionState::Completed | ExecutionState::Failed => return,
+            ExecutionState::Pending
+            | ExecutionState::Working(_)
+            | ExecutionState::Completed
+            | ExecutionState::Failed => return,
         };
         scene.run(when);
     }

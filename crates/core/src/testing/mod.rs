@@ -76,6 +76,7 @@ impl Evaluator for Lenient {
     }
 }
 
+#[allow(clippy::needless_pass_by_value)] // reads better where it is called
 impl Scene {
     pub fn new() -> Self {
         Self {

@@ -131,14 +131,14 @@ fn due(n: u32, x: u32, state: ExecutionState, b: u32) -> Act {
     match state {
         ExecutionState::Pending => Act::On(n, On::StartStep),
         ExecutionState::AwaitingStart(_) => step(Step::ApproveStart(Care::Fresh)),
-        ExecutionState::Working(stage) => match stage {
+        ExecutionState::Working(at) => match at {
             Stage::Form(_) => step(Step::Submit(Made::Report)),
             Stage::Input(_) | Stage::Guidance(_) => step(Step::Input(true)),
-            Stage::Work => step(Step::Outcome(if b % 4 == 0 { Made::Broken } else { Made::Report })),
-            Stage::Check => step(Step::Verdict(b % 3 > 0)),
+            Stage::Work => step(Step::Outcome(if b.is_multiple_of(4) { Made::Broken } else { Made::Report })),
+            Stage::Check => step(Step::Verdict(!b.is_multiple_of(3))),
             Stage::Retry => Act::On(n, On::Timer(false)),
         },
-        ExecutionState::AwaitingComplete(_) if b % 4 == 0 => step(Step::Revise(true)),
+        ExecutionState::AwaitingComplete(_) if b.is_multiple_of(4) => step(Step::Revise(true)),
         ExecutionState::AwaitingComplete(_) => step(Step::Approve(Care::Fresh)),
         ExecutionState::Completed => Act::On(n, On::Pause),
         ExecutionState::Failed => step(Step::Retry),

@@ -149,8 +149,8 @@ fn every_kind_and_field_is_in_a_recorded_log() {
         assert!(recorded.contains(kind), "no recorded log has an event of the kind `{kind}`");
     }
     let samples = samples::all();
-    let sampled: BTreeSet<&str> = samples.iter().map(Event::kind).collect();
-    assert_eq!(sampled.len(), all_kinds().count(), "one sample of every kind");
+    let kinds: BTreeSet<&str> = samples.iter().map(Event::kind).collect();
+    assert_eq!(kinds.len(), all_kinds().count(), "one sample of every kind");
     let mut wanted = BTreeSet::new();
     fields(&serde_json::from_slice(&encode(&samples)).expect("JSON"), &mut wanted);
     let missing: Vec<_> = wanted.difference(&recorded).collect();

@@ -218,8 +218,13 @@ impl Model {
         use super::acts::Step;
         let (at, going) = (self.runs[r].execs[i].at, self.runs[r].status == Status::InProgress);
         match (step, at) {
-            (Step::ApproveStart(Care::Agent) | Step::RejectStart(Care::Agent), _) => Refused,
-            (Step::Approve(Care::Agent) | Step::Submit(Made::ByAgent), _) => Refused,
+            (
+                Step::ApproveStart(Care::Agent)
+                | Step::RejectStart(Care::Agent)
+                | Step::Approve(Care::Agent)
+                | Step::Submit(Made::ByAgent),
+                _,
+            ) => Refused,
             (Step::ApproveStart(care), At::AskStart) if going && *care != Care::Stale => {
                 self.begin(r, i, 0, 1)
             }
@@ -238,12 +243,11 @@ impl Model {
             }
             (Step::Input(true), At::Help) if going => self.again(r, i),
             (Step::Approve(Care::Fresh), At::AskDone) => self.complete(r, i),
-            (Step::Approve(_), At::Done) => InEffect,
             (Step::Revise(true), At::AskDone) => self.revise(r, i),
             (Step::Retry, At::Failed(why)) if self.runs[r].is_active() => self.retry(r, i, why),
             (Step::Retry, at) if at.works() => InEffect,
             (Step::Cancel, at) if at.works() => self.fail(r, i, Why::Cancelled, false),
-            (Step::Cancel, At::Failed(Why::Cancelled)) => InEffect,
+            (Step::Approve(_), At::Done) | (Step::Cancel, At::Failed(Why::Cancelled)) => InEffect,
             (Step::Note, at) if at.in_flight() => Done,
             (Step::Outcome(Made::Report), At::Work) => self.worked(r, i, true),
             (Step::Outcome(Made::Nothing), At::Work) => self.worked(r, i, false),
@@ -450,9 +454,8 @@ impl Model {
         let last = run.execs.last().map(|e| (e.at, e.held));
         match (run.status, run.pausing) {
             (Status::InProgress, false) => return InEffect,
-            (Status::InProgress, true) => {}
             (Status::Paused, _) if matches!(last, Some((At::Failed(_), _))) => return Refused,
-            (Status::Paused, _) => {}
+            (Status::InProgress, true) | (Status::Paused, _) => {}
             (_, _) => return Refused,
         }
         (run.status, run.pausing) = (Status::InProgress, false);
@@ -508,15 +511,18 @@ impl Model {
 
     fn rewind(&mut self, r: usize, keep: Option<usize>, removed: Vec<usize>) {
         let (before, next_number) = (self.runs[r].clone(), self.next_number);
-        removed.iter().for_each(|&i| self.runs[i].gone = true);
+        for &i in &removed {
+            self.runs[i].gone = true;
+        }
         self.rollbacks.push(Rollback { target: r, before, removed, next_number, undone: false, old: false });
         let run = &mut self.runs[r];
         let next = keep.map_or(0, |position| position + 1);
         run.execs.retain(|e| e.position < next);
         (run.status, run.pausing) = (Status::InProgress, false);
-        match next < self.steps.len() {
-            true => self.enter(r, next, false, true),
-            false => self.runs[r].status = Status::Completed,
+        if next < self.steps.len() {
+            self.enter(r, next, false, true);
+        } else {
+            self.runs[r].status = Status::Completed;
         }
     }
 

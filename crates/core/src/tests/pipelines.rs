@@ -139,9 +139,10 @@ fn settled(run: &RunState, cut: bool) -> RunState {
 fn back_and_forth(scene: &Scene, raw: Raw, runs: u32) {
     let mut there = scene.clone();
     let (n, position) = (1 + u32::from(raw.1) % runs, u32::from(raw.2 % 4));
-    let when = match raw.2 % 8 > 3 {
-        true => crate::testing::roll_back(n, position),
-        false => crate::testing::roll_back_to_run(n, 1 + u32::from(raw.1 / 16) % runs, position),
+    let when = if raw.2 % 8 > 3 {
+        crate::testing::roll_back(n, position)
+    } else {
+        crate::testing::roll_back_to_run(n, 1 + u32::from(raw.1 / 16) % runs, position)
     };
     there.actor = crate::Actor::person("ann");
     let before = holdings(&there);

@@ -20,6 +20,7 @@ pub(super) enum Then {
 }
 
 /// A checkpoint.
+#[allow(clippy::struct_excessive_bools)] // as the definition has them
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Spec {
     pub work: Work,

@@ -70,7 +70,7 @@ impl RunState {
                 self.open(*gate, GateKind::ApproveStart, Some(*x), Some(*digest), at);
                 self.edit(*x, |e| e.state = ExecutionState::AwaitingStart(*gate));
             }
-            RunEvent::StartApproved { gate, .. } => {
+            RunEvent::StartApproved { gate, .. } | RunEvent::CompletionApproved { gate, .. } => {
                 self.close(gate);
                 self.rows.interactions += 1;
             }
@@ -126,10 +126,6 @@ impl RunState {
                 self.settle(*x, Part::Work);
                 self.open(*gate, GateKind::ApproveComplete, Some(*x), Some(*digest), at);
                 self.edit(*x, |e| e.state = ExecutionState::AwaitingComplete(*gate));
-            }
-            RunEvent::CompletionApproved { gate, .. } => {
-                self.close(gate);
-                self.rows.interactions += 1;
             }
             RunEvent::RevisionAsked { x, gate, feedback } => {
                 self.close(gate);
@@ -217,7 +213,7 @@ impl RunState {
                 }
             }),
             RunEvent::SkipsAdded { branch, steps } => {
-                self.branch(*branch, |b| b.skips.extend(steps.iter().cloned()))
+                self.branch(*branch, |b| b.skips.extend(steps.iter().cloned()));
             }
             RunEvent::Joined { branch, step, arrived } => self.branch(*branch, |b| {
                 if *arrived == 0 {
@@ -241,7 +237,7 @@ impl RunState {
             }
             RunEvent::Checkpointed { branch, .. } => self.add_node(*branch, NodeKind::Checkpoint, true),
             RunEvent::AttemptBlocked { branch, .. } => {
-                self.add_node(*branch, NodeKind::BlockedAttempt, false)
+                self.add_node(*branch, NodeKind::BlockedAttempt, false);
             }
             RunEvent::ContextMerged { branch, delta } => self.branch(*branch, |b| {
                 for (key, value) in delta {
