@@ -1,0 +1,177 @@
+//! Attempts: each is begun once and comes to one outcome, within its bounds, and nothing happens early.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use holdpoint_core::event::{Opening, RunEvent};
+use holdpoint_core::state::run::Part;
+use holdpoint_core::{ActorKind, ExecNo, RunId, Timestamp};
+
+use super::{Found, Moment};
+
+/// The books on attempts.
+#[derive(Default)]
+pub struct Attempts {
+    tried: BTreeMap<(RunId, ExecNo), Tried>,
+    /// Executions that the present row has an outcome for.
+    settled: BTreeSet<ExecNo>,
+    /// Executions that the present row has a failed check for.
+    checked: BTreeSet<ExecNo>,
+}
+
+/// One execution.
+#[derive(Default)]
+struct Tried {
+    /// The last attempt, after the first.
+    last: Option<(u32, u32)>,
+    /// The part of it that is owed.
+    open: Option<Part>,
+    retry_at: Option<Timestamp>,
+    deadline: Option<Timestamp>,
+    begun: u32,
+    allowed: u32,
+    more: u32,
+    revisions: u32,
+}
+
+impl Attempts {
+    /// Another row begins.
+    pub fn begin_row(&mut self) {
+        self.settled.clear();
+        self.checked.clear();
+    }
+
+    /// Looks at one event.
+    pub fn see(&mut self, moment: &Moment<'_>, event: &RunEvent) -> Found {
+        let run = moment.run;
+        let row = &moment.entry.row;
+        let by_itself = row.actor.kind == ActorKind::System;
+        let mut found = Vec::new();
+        let mut wrong = |what: String| found.push(format!("{what} in run {run} at {}", row.seq.0));
+        if let Some(x) = outcome_of(event)
+            && by_itself
+            && self.settled.insert(x)
+            && self.tried.get(&(run, x)).is_none_or(|tried| tried.open.is_none())
+        {
+            wrong(format!("I12: {} of {x} records an outcome of work that is not owed", event.kind()));
+        }
+        let checked = matches!(event, RunEvent::AttemptBegan { x, .. } if self.checked.contains(x));
+        let Some(x) = execution_of(event) else {
+            self.see_run(moment, event);
+            return found;
+        };
+        let tried = self.tried.entry((run, x)).or_default();
+        match event {
+            RunEvent::ExecutionMade { max_attempts, max_revisions, .. } => {
+                tried.allowed = *max_attempts;
+                tried.revisions = *max_revisions;
+            }
+            RunEvent::AttemptBegan { revision, attempt, opening, deadline, .. } => {
+                if let Some(what) = tried.begin(*revision, *attempt) {
+                    wrong(format!("{what} of {x}"));
+                }
+                if by_itself && *attempt > 1 && !checked && tried.retry_at.is_none_or(|due| due > row.at) {
+                    wrong(format!("I20: attempt {attempt} of {x} began before its time"));
+                }
+                tried.open = (*opening == Opening::Work).then_some(Part::Work);
+                (tried.retry_at, tried.deadline) = (None, *deadline);
+            }
+            RunEvent::InputGiven { deadline, .. } => {
+                tried.open = Some(Part::Work);
+                tried.deadline = *deadline;
+            }
+            RunEvent::WorkDone { judge, .. } => tried.open = judge.then_some(Part::Check),
+            RunEvent::Checked { passed, .. } => {
+                tried.open = None;
+                if !passed {
+                    tried.more += 1;
+                    self.checked.insert(x);
+                }
+            }
+            RunEvent::AttemptFailed { retry_at, .. } => {
+                tried.open = None;
+                tried.retry_at = Some(*retry_at);
+            }
+            RunEvent::ExecutionFailed { failure, .. } => {
+                if &*failure.error_type == "timeout" && tried.deadline.is_none_or(|due| due > row.at) {
+                    wrong(format!("I20: {x} ran out of time before its time"));
+                }
+                tried.open = None;
+            }
+            RunEvent::CompletionAsked { .. } | RunEvent::ExecutionCompleted { .. } => tried.open = None,
+            RunEvent::RetryGranted { revision, .. } => {
+                if *revision {
+                    tried.revisions += 1;
+                } else {
+                    tried.more += 1;
+                }
+            }
+            _ => {}
+        }
+        found
+    }
+
+    /// Events that touch all executions of a run: what is gone or over owes nothing.
+    fn see_run(&mut self, moment: &Moment<'_>, event: &RunEvent) {
+        let over = match event {
+            RunEvent::Completed {}
+            | RunEvent::Failed { .. }
+            | RunEvent::Aborted { .. }
+            | RunEvent::Removed { .. }
+            | RunEvent::Unwound { .. } => true,
+            RunEvent::Rewound { .. } => false,
+            _ => return,
+        };
+        let of_run = self.tried.iter_mut().filter(|((run, _), _)| *run == moment.run);
+        for ((_, x), tried) in of_run {
+            if over || !moment.after.executions.contains_key(x) {
+                tried.open = None;
+            }
+        }
+    }
+}
+
+impl Tried {
+    /// I12, I15: an attempt begins once, in order, and within its bounds.
+    fn begin(&mut self, revision: u32, attempt: u32) -> Option<String> {
+        let next = match self.last {
+            None => (revision, attempt) == (0, 1),
+            Some((r, a)) => (revision, attempt) == (r, a + 1) || (revision, attempt) == (r + 1, 1),
+        };
+        if self.last.is_none_or(|(r, _)| revision > r) && self.last.is_some() {
+            (self.begun, self.more) = (0, 0);
+        }
+        let before = self.last.replace((revision, attempt));
+        self.begun += 1;
+        if !next {
+            return Some(format!("I12: revision {revision} attempt {attempt} follows {before:?}"));
+        }
+        if self.begun > self.allowed + self.more {
+            return Some(format!("I15: attempt {} of at most {} + {}", self.begun, self.allowed, self.more));
+        }
+        (revision > self.revisions).then(|| format!("I15: revision {revision} of at most {}", self.revisions))
+    }
+}
+
+/// The execution whose work an event ends, or makes something for.
+fn outcome_of(event: &RunEvent) -> Option<ExecNo> {
+    match event {
+        RunEvent::WorkDone { x, .. }
+        | RunEvent::Checked { x, .. }
+        | RunEvent::CompletionAsked { x, .. }
+        | RunEvent::ArtifactMade { x, .. }
+        | RunEvent::ExecutionCompleted { x, .. }
+        | RunEvent::AttemptFailed { x, .. }
+        | RunEvent::ExecutionFailed { x, .. } => Some(*x),
+        _ => None,
+    }
+}
+
+fn execution_of(event: &RunEvent) -> Option<ExecNo> {
+    match event {
+        RunEvent::ExecutionMade { x, .. }
+        | RunEvent::AttemptBegan { x, .. }
+        | RunEvent::InputGiven { x, .. }
+        | RunEvent::RetryGranted { x, .. } => Some(*x),
+        _ => outcome_of(event),
+    }
+}

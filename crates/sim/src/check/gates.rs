@@ -1,0 +1,206 @@
+//! Gates: passed once, by a person, on exactly what was shown; and what was approved is what is promoted.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use holdpoint_core::event::{Made, Opening, RunEvent};
+use holdpoint_core::plan::Policy;
+use holdpoint_core::{ActorKind, ArtifactRecordId, Body, Digest, ExecNo, GateId, RunId, State, StreamId};
+
+use super::{Found, Moment};
+use crate::mirror::Mirror;
+
+/// The names and digests of outputs.
+type Outputs = BTreeMap<String, (ArtifactRecordId, Digest)>;
+
+/// The books on gates.
+pub struct Gates<'m> {
+    mirror: &'m Mirror,
+    asked: BTreeMap<GateId, Asked>,
+    outputs: BTreeMap<(RunId, ExecNo), Outputs>,
+    /// Executions that a person let begin.
+    let_begin: BTreeSet<(RunId, ExecNo)>,
+    /// What the present row approves, and promotes.
+    approved: BTreeMap<ExecNo, Approved>,
+    promoted: BTreeMap<ExecNo, BTreeSet<ArtifactRecordId>>,
+}
+
+struct Asked {
+    run: RunId,
+    x: Option<ExecNo>,
+    digest: Option<Digest>,
+    shown: Outputs,
+    answered: bool,
+}
+
+struct Approved {
+    outputs: Outputs,
+    edited: bool,
+}
+
+impl<'m> Gates<'m> {
+    /// Empty books; the mirror knows the plans.
+    pub fn new(mirror: &'m Mirror) -> Self {
+        Self {
+            mirror,
+            asked: BTreeMap::new(),
+            outputs: BTreeMap::new(),
+            let_begin: BTreeSet::new(),
+            approved: BTreeMap::new(),
+            promoted: BTreeMap::new(),
+        }
+    }
+
+    /// Another row begins.
+    pub fn begin_row(&mut self) {
+        self.approved.clear();
+        self.promoted.clear();
+    }
+
+    /// Looks at one event.
+    pub fn see(&mut self, moment: &Moment<'_>, event: &RunEvent) -> Found {
+        let run = moment.run;
+        let mut found = Vec::new();
+        if let Some((gate, x, digest)) = asks(event) {
+            let shown = x.and_then(|x| self.outputs.get(&(run, x))).cloned().unwrap_or_default();
+            if self.asked.insert(gate, Asked { run, x, digest, shown, answered: false }).is_some() {
+                found.push(format!("I13: gate {gate} is asked twice"));
+            }
+        }
+        if let Some((gate, x)) = answers(event) {
+            found.extend(self.answer(moment, gate, x));
+        }
+        match event {
+            RunEvent::StartApproved { x, .. } => drop(self.let_begin.insert((run, *x))),
+            RunEvent::AttemptBegan { x, revision: 0, attempt: 1, .. } => {
+                let asks = self.policy(moment, *x).is_some_and(|policy| policy.approve_start);
+                if asks && !self.let_begin.contains(&(run, *x)) {
+                    found.push(format!("I13: {x} of run {run} began without approval"));
+                }
+            }
+            _ => {}
+        }
+        found.extend(self.see_outputs(moment, event));
+        found
+    }
+
+    fn see_outputs(&mut self, moment: &Moment<'_>, event: &RunEvent) -> Option<String> {
+        let run = moment.run;
+        match event {
+            RunEvent::AttemptBegan { x, .. } => drop(self.outputs.remove(&(run, *x))),
+            RunEvent::ArtifactMade { x, made } => {
+                let Made { record, name, digest, .. } = made;
+                let outputs = self.outputs.entry((run, *x)).or_default();
+                outputs.insert(name.to_string(), (*record, *digest));
+                if let Some(approved) = self.approved.get_mut(x).filter(|approved| approved.edited) {
+                    approved.outputs.insert(name.to_string(), (*record, *digest));
+                }
+            }
+            RunEvent::CompletionApproved { x, gate, digest, edited } => {
+                let asked = self.asked.get(gate)?;
+                let outputs = asked.shown.clone();
+                self.approved.insert(*x, Approved { outputs, edited: *edited });
+                if asked.digest != Some(*digest) {
+                    return Some(format!(
+                        "I13: gate {gate} was asked about {:?}, approved {digest}",
+                        asked.digest
+                    ));
+                }
+            }
+            RunEvent::ArtifactPromoted { x, record } => {
+                self.promoted.entry(*x).or_default().insert(*record);
+            }
+            RunEvent::ExecutionCompleted { x, .. } => return self.completed(moment, *x),
+            _ => {}
+        }
+        None
+    }
+
+    /// I13, I14: what needs approval has it, and nothing else is promoted.
+    fn completed(&self, moment: &Moment<'_>, x: ExecNo) -> Option<String> {
+        let run = moment.run;
+        let asks = self.policy(moment, x).is_some_and(|policy| policy.approve_complete);
+        let promoted = self.promoted.get(&x).cloned().unwrap_or_default();
+        match self.approved.get(&x) {
+            None if asks => Some(format!("I13: {x} of run {run} was completed without approval")),
+            None => None,
+            Some(approved) => {
+                let right: BTreeSet<_> = approved.outputs.values().map(|(record, _)| *record).collect();
+                (right != promoted)
+                    .then(|| format!("I14: {x} of run {run} promotes {promoted:?}, approved is {right:?}"))
+            }
+        }
+    }
+
+    /// I13: an answer comes from a person, once, to a question that was asked.
+    fn answer(&mut self, moment: &Moment<'_>, gate: GateId, x: Option<ExecNo>) -> Found {
+        let mut found = Vec::new();
+        let kind = moment.entry.row.actor.kind;
+        if kind != ActorKind::Person {
+            found.push(format!("I13: gate {gate} is answered by {kind:?}"));
+        }
+        match self.asked.get_mut(&gate) {
+            Some(asked) if asked.run == moment.run && asked.x == x && !asked.answered => {
+                asked.answered = true;
+            }
+            Some(_) => found.push(format!("I13: gate {gate} is answered twice, or in another's place")),
+            None => found.push(format!("I13: gate {gate} is answered and was never asked")),
+        }
+        found
+    }
+
+    /// I13: who approved had seen what was asked about.
+    pub fn sent(&self, approvals: &[(GateId, Option<Digest>)]) -> Found {
+        let mut found = Vec::new();
+        for (gate, digest) in approvals {
+            let Some(asked) = self.asked.get(gate) else { continue };
+            let is_result = !self.let_begin.iter().any(|(run, x)| *run == asked.run && Some(*x) == asked.x)
+                || digest.is_some();
+            if is_result && *digest != asked.digest {
+                found.push(format!("I13: gate {gate} about {:?} was passed with {digest:?}", asked.digest));
+            }
+        }
+        found
+    }
+
+    fn policy(&self, moment: &Moment<'_>, x: ExecNo) -> Option<Policy> {
+        let execution = moment.after.execution(x)?;
+        if let (Some(body), Some(pipeline)) = (execution.body, moment.after.pipeline()) {
+            let State::Pipeline(state) = moment.states.get(&StreamId::Pipeline(pipeline))? else {
+                return None;
+            };
+            return Some(Body::Checkpoint(state.bodies.get(&body)?.clone()).policy());
+        }
+        let plan = self.mirror.plan(moment.after.plan?)?;
+        Some(plan.bodies.get(&execution.place.step)?.policy())
+    }
+}
+
+/// The question that an event asks.
+fn asks(event: &RunEvent) -> Option<(GateId, Option<ExecNo>, Option<Digest>)> {
+    match event {
+        RunEvent::StartAsked { x, gate, digest } | RunEvent::CompletionAsked { x, gate, digest } => {
+            Some((*gate, Some(*x), Some(*digest)))
+        }
+        RunEvent::GuidanceAsked { x, gate } => Some((*gate, Some(*x), None)),
+        RunEvent::AttemptBegan { x, opening: Opening::Form(gate) | Opening::Input(gate), .. } => {
+            Some((*gate, Some(*x), None))
+        }
+        RunEvent::GateAsked { gate, .. } => Some((*gate, None, None)),
+        _ => None,
+    }
+}
+
+/// The question that an event answers.
+fn answers(event: &RunEvent) -> Option<(GateId, Option<ExecNo>)> {
+    match event {
+        RunEvent::StartApproved { x, gate }
+        | RunEvent::StartRejected { x, gate, .. }
+        | RunEvent::FormSubmitted { x, gate, .. }
+        | RunEvent::InputGiven { x, gate, .. }
+        | RunEvent::GuidanceGiven { x, gate, .. }
+        | RunEvent::CompletionApproved { x, gate, .. }
+        | RunEvent::RevisionAsked { x, gate, .. } => Some((*gate, Some(*x))),
+        RunEvent::GateAnswered { gate, .. } => Some((*gate, None)),
+        _ => None,
+    }
+}

@@ -1,0 +1,49 @@
+//! At rest: when faults have stopped, every run has ended, waits for a person, or is being worked on.
+
+use std::collections::BTreeSet;
+
+use holdpoint_core::state::RunState;
+use holdpoint_core::state::run::{EffectId, ExecutionState, RunStatus, TimerKind};
+use holdpoint_core::{RunId, Timestamp, owed};
+
+use super::Found;
+use crate::mirror::Mirror;
+
+/// I28: what is owed is being done, no time is waited for otherwise, and whoever waits waits for somebody.
+/// What is being done is owed.
+pub fn at_rest(mirror: &Mirror, now: Timestamp, working: &[(RunId, EffectId)]) -> Found {
+    let mut found = Vec::new();
+    for (run, state) in mirror.runs() {
+        let (effects, timer) = owed(state);
+        let idle: Vec<_> = effects.iter().filter(|(effect, _)| !working.contains(&(run, *effect))).collect();
+        if !idle.is_empty() {
+            found.push(format!("I28: run {run} still owes {idle:?}"));
+        }
+        // Where the clock was set back, a time may be far away.
+        let timer = timer.filter(|(_, at)| *at <= now);
+        let waits_for_time = !state.timers.is_empty();
+        let limits_work = |x| effects.iter().any(|(effect, _)| effect.x == x);
+        if let Some((timer, at)) = timer.filter(|(id, _)| id.kind == TimerKind::Retry || !limits_work(id.x)) {
+            found.push(format!("I28: run {run} still waits for {timer:?} at {at:?}"));
+        }
+        let is_live = state.status == RunStatus::InProgress && state.gone.is_none();
+        if is_live && effects.is_empty() && !waits_for_time && !waits_for_somebody(state) {
+            found.push(format!("I28: run {run} waits for nothing"));
+        }
+    }
+    let mut once = BTreeSet::new();
+    for (run, effect) in working {
+        if !once.insert((run, effect)) {
+            found.push(format!("I12: {effect:?} of run {run} is done twice at once"));
+        }
+        if !mirror.run(*run).is_some_and(|state| owed(state).0.iter().any(|(id, _)| id == effect)) {
+            found.push(format!("I28: {effect:?} of run {run} is not owed and was not stopped"));
+        }
+    }
+    found
+}
+
+fn waits_for_somebody(state: &RunState) -> bool {
+    let waits = |at: ExecutionState| matches!(at, ExecutionState::Pending | ExecutionState::Failed);
+    !state.gates.is_empty() || state.executions.values().any(|e| waits(e.state))
+}

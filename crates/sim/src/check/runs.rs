@@ -1,0 +1,83 @@
+//! Runs move along the declared graphs only, and their numbers go up.
+
+use std::collections::BTreeMap;
+
+use holdpoint_core::event::{PipelineEvent, RunEvent};
+use holdpoint_core::state::run::{ExecutionState as At, RunStatus as Is};
+use holdpoint_core::{ExecNo, PipelineId};
+
+use super::{Found, Moment};
+
+/// I16: a run and its executions move along the graph; only a rollback, or undoing one, moves backwards.
+pub fn transitions(moment: &Moment<'_>, event: &RunEvent) -> Found {
+    if let RunEvent::Rewound { .. } | RunEvent::Removed { .. } | RunEvent::Unwound { .. } = event {
+        return Vec::new();
+    }
+    let (run, seq) = (moment.run, moment.entry.row.seq.0);
+    let mut found = Vec::new();
+    let (from, to) = (moment.before.status, moment.after.status);
+    if from != to && !run_may(from, to) {
+        found.push(format!("I16: run {run} goes from {from:?} to {to:?} at {seq}"));
+    }
+    for (x, after) in &moment.after.executions {
+        match moment.before.execution(*x) {
+            Some(before)
+                if before.state == after.state || execution_may(before.state, after.state, event, *x) => {}
+            Some(before) => {
+                let (from, to) = (before.state, after.state);
+                found.push(format!("I16: {x} of run {run} goes from {from:?} to {to:?} at {seq}"));
+            }
+            None if after.state == At::Pending => {}
+            None => found.push(format!("I16: {x} of run {run} begins at {:?} at {seq}", after.state)),
+        }
+    }
+    found
+}
+
+fn run_may(from: Is, to: Is) -> bool {
+    match from {
+        Is::NotStarted => matches!(to, Is::InProgress | Is::Aborted | Is::Failed),
+        Is::InProgress => matches!(to, Is::Paused | Is::Completed | Is::Failed | Is::Aborted),
+        Is::Paused => matches!(to, Is::InProgress | Is::Completed | Is::Failed | Is::Aborted),
+        Is::Completed | Is::Failed | Is::Aborted => false,
+    }
+}
+
+fn execution_may(from: At, to: At, event: &RunEvent, x: ExecNo) -> bool {
+    match from {
+        At::Pending => matches!(to, At::AwaitingStart(_) | At::Working(_)),
+        At::AwaitingStart(_) => matches!(to, At::Pending | At::Working(_)),
+        At::Working(_) => {
+            matches!(to, At::Working(_) | At::AwaitingComplete(_) | At::Completed | At::Failed)
+        }
+        At::AwaitingComplete(_) => matches!(to, At::Completed | At::Working(_) | At::Failed),
+        // Only by an attempt that somebody granted; the bounds of attempts are counted elsewhere.
+        At::Failed => {
+            matches!((to, event), (At::Working(_), RunEvent::AttemptBegan { x: of, .. }) if *of == x)
+        }
+        At::Completed => false,
+    }
+}
+
+/// I19: the numbers of a pipeline's runs.
+#[derive(Default)]
+pub struct Numbers(BTreeMap<PipelineId, u32>);
+
+impl Numbers {
+    /// Looks at one event: numbers strictly increase, and begin anew with each definition version.
+    pub fn see(&mut self, pipeline: PipelineId, event: &PipelineEvent) -> Option<String> {
+        match event {
+            PipelineEvent::CheckpointAdded { .. }
+            | PipelineEvent::CheckpointRemoved { .. }
+            | PipelineEvent::Reordered { .. } => {
+                self.0.remove(&pipeline);
+                None
+            }
+            PipelineEvent::RunOpened { run, number } => {
+                let before = self.0.insert(pipeline, *number).unwrap_or(0);
+                (*number <= before).then(|| format!("I19: run {run} has number {number} after {before}"))
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! A simulated executor: quick, slow, failing, hanging, or finished after nobody waits any more.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use holdpoint_core::Body;
+use holdpoint_core::commands::record_outcome::{Collected, Outcome};
+use holdpoint_core::event::{Failure, Usage};
+use holdpoint_core::state::run::{EffectId, EffectKind};
+use holdpoint_engine::executor::{Executor, Job};
+use holdpoint_store::{BlobStore, BoxFuture, SMALL_BLOB};
+use serde_json::json;
+
+use crate::scenery::Scenery;
+
+/// How often a hanging executor looks whether faults are over.
+const LOOK: Duration = Duration::from_millis(700);
+
+/// Does the work of one simulated process.
+pub struct SimExecutor {
+    /// The world.
+    pub scenery: Arc<Scenery>,
+    /// Where outputs are kept.
+    pub blobs: Arc<dyn BlobStore>,
+}
+
+/// How long work hangs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hangs {
+    Never,
+    WhileFaults,
+    ForEver,
+}
+
+/// What becomes of one piece of work.
+#[derive(Clone, Copy, Debug)]
+struct Habit {
+    takes: Duration,
+    hangs: Hangs,
+    fails: bool,
+    /// Whether it stops when nobody waits any more.
+    listens: bool,
+    token: u64,
+}
+
+impl SimExecutor {
+    fn habit(&self) -> Habit {
+        let mut habits = self.scenery.habits();
+        let takes = match habits.below(10) {
+            0..4 => 0,
+            4..8 => habits.between(1, 300),
+            _ => habits.between(1_000, 20_000),
+        };
+        Habit {
+            takes: Duration::from_millis(takes),
+            hangs: match habits.below(100) {
+                0..6 => Hangs::WhileFaults,
+                6..8 if !self.scenery.is_healed() => Hangs::ForEver,
+                _ => Hangs::Never,
+            },
+            fails: habits.percent(20),
+            listens: habits.percent(40),
+            token: habits.next(),
+        }
+    }
+}
+
+impl Executor for SimExecutor {
+    fn run(&self, job: Job) -> BoxFuture<'static, Outcome> {
+        let habit = self.habit();
+        let (scenery, blobs) = (self.scenery.clone(), self.blobs.clone());
+        scenery.note(&format!("work {} of {} begins", show(job.effect), job.run));
+        Box::pin(async move {
+            let _at_work = AtWork::begin(&scenery, &job);
+            let cancel = job.cancel.clone();
+            let work = work(&scenery, &*blobs, &job, habit);
+            let outcome = tokio::select! {
+                biased;
+                () = cancel.cancelled(), if habit.listens => failed("cancelled"),
+                outcome = work => outcome,
+            };
+            let late = if job.cancel.is_cancelled() { " after it was cancelled" } else { "" };
+            scenery.note(&format!("work {} of {} is over{late}", show(job.effect), job.run));
+            outcome
+        })
+    }
+}
+
+/// Says for as long as it lives that an executor is at work.
+struct AtWork {
+    scenery: Arc<Scenery>,
+    no: u64,
+}
+
+impl AtWork {
+    fn begin(scenery: &Arc<Scenery>, job: &Job) -> Self {
+        let no = scenery.at_work(job.run, job.effect, job.cancel.clone());
+        Self { scenery: scenery.clone(), no }
+    }
+}
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        self.scenery.work_ends(self.no);
+    }
+}
+
+async fn work(scenery: &Scenery, blobs: &dyn BlobStore, job: &Job, habit: Habit) -> Outcome {
+    if !scenery.is_healed() {
+        tokio::time::sleep(habit.takes).await;
+    }
+    while habit.hangs == Hangs::WhileFaults && !scenery.is_healed() {
+        tokio::time::sleep(LOOK).await;
+    }
+    if habit.hangs == Hangs::ForEver {
+        std::future::pending::<()>().await;
+    }
+    let fails = habit.fails && !scenery.is_healed();
+    let usage = Usage { calls: 1, cost_micros: habit.token % 100, ..Usage::default() };
+    match job.kind {
+        EffectKind::Judge => Outcome::Judged { passed: !fails, reasons: vec!["as it is".into()], usage },
+        EffectKind::DoWork if fails => failed("broken"),
+        EffectKind::DoWork => {
+            let mut artifacts = Vec::new();
+            for name in outputs(&job.body) {
+                match store(blobs, job, &name, habit.token).await {
+                    Some(collected) => artifacts.push(collected),
+                    None => return failed("storage"),
+                }
+            }
+            Outcome::Done { output: Some(json!({"token": habit.token})), artifacts, usage }
+        }
+    }
+}
+
+/// The names of what the work must make.
+fn outputs(body: &Body) -> Vec<String> {
+    match body {
+        Body::Checkpoint(definition) => {
+            definition.output.artifacts.iter().map(|artifact| artifact.name.clone()).collect()
+        }
+        Body::Task(task) => {
+            task.args.get("makes").and_then(|v| v.as_str()).map(str::to_owned).into_iter().collect()
+        }
+    }
+}
+
+/// Keeps an output that is too large to travel with an append.
+async fn store(blobs: &dyn BlobStore, job: &Job, name: &str, token: u64) -> Option<Collected> {
+    let mut bytes = format!("{} {} {token} ", job.run, show(job.effect)).into_bytes();
+    bytes.resize(SMALL_BLOB + 1 + (token % 5_000) as usize, b'.');
+    let size = bytes.len() as u64;
+    let stored = blobs.put(Box::new(std::io::Cursor::new(bytes)), size).await.ok()?;
+    Some(Collected { name: name.into(), format: "txt".into(), digest: stored.digest(), size })
+}
+
+fn failed(why: &str) -> Outcome {
+    let failure = Failure::new(why, "the simulated work did not go well");
+    Outcome::Failed { failure, artifacts: Vec::new(), usage: Usage::default() }
+}
+
+/// A piece of work in short.
+fn show(effect: EffectId) -> String {
+    format!("{}/{}/{}/{:?}", effect.x, effect.revision, effect.attempt, effect.part)
+}

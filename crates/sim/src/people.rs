@@ -1,0 +1,330 @@
+//! Simulated people: they look at the home and give orders that make sense, that come too late, or that make
+//! none.
+
+use std::sync::Arc;
+
+use holdpoint_core::command::{Command, Decide, HomeCommand, PipelineCommand, RunCommand};
+use holdpoint_core::commands::add_checkpoint::AddCheckpoint;
+use holdpoint_core::commands::answer_gate::AnswerGate;
+use holdpoint_core::commands::approve_complete::{ApproveComplete, Edit};
+use holdpoint_core::commands::create_pipeline::CreatePipeline;
+use holdpoint_core::commands::issue_token::IssueToken;
+use holdpoint_core::commands::roll_back::{RollBack, Target};
+use holdpoint_core::commands::start_run::{Source, StartRun};
+use holdpoint_core::commands::submit_form::SubmitForm;
+use holdpoint_core::commands::update_checkpoint::UpdateCheckpoint;
+use holdpoint_core::commands::update_pipeline::UpdatePipeline;
+use holdpoint_core::definition::PipelineConfig;
+use holdpoint_core::event::{Entry, Level, Role, RollbackType};
+use holdpoint_core::state::RunState;
+use holdpoint_core::state::run::{ExecutionState, Gate, GateKind};
+use holdpoint_core::{Actor, Digest, ExecNo, GateId, PipelineId, RunId};
+use holdpoint_store::SMALL_BLOB;
+use serde_json::{Map, json};
+
+use crate::clock::SimIds;
+use crate::mirror::Mirror;
+use crate::rng::Rng;
+use crate::stock;
+
+/// Something that somebody wants done.
+#[derive(Clone, Debug)]
+pub struct Intent {
+    /// Who.
+    pub actor: Actor,
+    /// What.
+    pub command: Command,
+    /// Bytes that must be kept before, by whoever sends it.
+    pub attached: Option<Arc<[u8]>>,
+}
+
+impl Intent {
+    /// The order in a few words.
+    pub fn describe(&self) -> String {
+        let words = match &self.command {
+            Command::StartRun(StartRun { run, source: Source::Pipeline(pipeline), .. }) => {
+                format!("run {run} of {pipeline}")
+            }
+            Command::StartRun(StartRun { run, source: Source::Plan { plan, .. }, .. }) => {
+                format!("run {run} of a plan of {}", plan.steps.len())
+            }
+            Command::Run(run, RunCommand::SubmitForm(form)) => format!("{run} SubmitForm {}", form.x),
+            Command::Run(run, command) => format!("{run} {command:?}"),
+            Command::Pipeline(pipeline, PipelineCommand::AddCheckpoint(_)) => {
+                format!("{pipeline} AddCheckpoint")
+            }
+            Command::Pipeline(pipeline, PipelineCommand::UpdateCheckpoint(update)) => {
+                format!("{pipeline} UpdateCheckpoint {}", update.checkpoint)
+            }
+            command => format!("{command:?}"),
+        };
+        format!("{} wants {words}", self.actor.name)
+    }
+}
+
+/// Everybody who gives orders in one world.
+pub struct People {
+    rng: Rng,
+    ids: Arc<SimIds>,
+    pipelines: Vec<PipelineId>,
+    runs: Vec<RunId>,
+    /// Digests that were shown at some time.
+    seen: Vec<Digest>,
+}
+
+impl People {
+    /// Nobody has done anything yet.
+    pub fn new(rng: Rng, ids: Arc<SimIds>) -> Self {
+        Self { rng, ids, pipelines: Vec::new(), runs: Vec::new(), seen: Vec::new() }
+    }
+
+    /// What it takes to begin: the home, pipelines with checkpoints.
+    pub fn beginning(&mut self) -> Vec<Intent> {
+        let mut intents = vec![order(Command::Home(HomeCommand::Create))];
+        for n in 0..self.rng.below(3) {
+            let id = PipelineId(self.ids.mint());
+            self.pipelines.push(id);
+            let config = PipelineConfig { auto_advance: self.rng.percent(60) };
+            let create = CreatePipeline { name: format!("P{n}").into(), description: None, config };
+            intents.push(order(Command::Pipeline(id, PipelineCommand::Create(create))));
+            for _ in 0..self.rng.between(1, 4) {
+                intents.push(order(self.add_checkpoint(id)));
+            }
+        }
+        for _ in 0..self.rng.between(1, 3) {
+            intents.push(order(self.start_run()));
+        }
+        intents
+    }
+
+    /// What somebody wants next.
+    pub fn next(&mut self, mirror: &Mirror) -> Intent {
+        let mut attached = None;
+        let command = match self.rng.below(100) {
+            0..62 => self.about_run(mirror, &mut attached),
+            62..74 => Some(self.start_run()),
+            74..82 => self.go_back(mirror),
+            82..86 => self.undo(mirror),
+            86..95 => self.about_pipeline(mirror),
+            95..97 => Some(self.about_home()),
+            _ => Some(self.nonsense()),
+        };
+        let command = command.unwrap_or_else(|| self.start_run());
+        let actor = match self.rng.below(20) {
+            0 => Actor::agent("model"),
+            1..8 => Actor::person("bob"),
+            _ => Actor::person("ann"),
+        };
+        Intent { actor, command, attached }
+    }
+
+    fn start_run(&mut self) -> Command {
+        // Now and then somebody uses an id again.
+        let again = self.rng.percent(5).then(|| self.rng.pick(&self.runs).copied()).flatten();
+        let run = again.unwrap_or_else(|| RunId(self.ids.mint()));
+        self.runs.push(run);
+        let pipeline = self.rng.pick(&self.pipelines).copied().filter(|_| self.rng.percent(65));
+        let source = if let Some(pipeline) = pipeline {
+            Source::Pipeline(pipeline)
+        } else {
+            let plan = Arc::new(stock::plan(&mut self.rng));
+            Source::Plan { plan, title: "plan".into(), session: None }
+        };
+        Command::StartRun(StartRun { run, source, start: self.rng.percent(90) })
+    }
+
+    fn some_run<'m>(&mut self, mirror: &'m Mirror) -> Option<(RunId, &'m RunState)> {
+        // Runs that still move are the ones that people look at most.
+        for _ in 0..4 {
+            let run = *self.rng.pick(&self.runs)?;
+            if let Some(state) = mirror.run(run).filter(|state| state.status.is_active()) {
+                return Some((run, state));
+            }
+        }
+        let run = *self.rng.pick(&self.runs)?;
+        Some((run, mirror.run(run)?))
+    }
+
+    fn about_run(&mut self, mirror: &Mirror, attached: &mut Option<Arc<[u8]>>) -> Option<Command> {
+        let (run, state) = self.some_run(mirror)?;
+        let gates: Vec<(GateId, Arc<Gate>)> =
+            state.gates.iter().map(|(id, gate)| (*id, gate.clone())).collect();
+        if !gates.is_empty() && self.rng.percent(75) {
+            let (id, gate) = self.rng.pick(&gates)?.clone();
+            return Some(Command::Run(run, self.answer(state, id, &gate, attached)));
+        }
+        let all: Vec<ExecNo> = state.executions.keys().copied().collect();
+        let failed: Vec<ExecNo> = standing(state, |state| state == ExecutionState::Failed);
+        let working: Vec<ExecNo> = standing(state, |state| matches!(state, ExecutionState::Working(_)));
+        let any = self.rng.pick(&all).copied().unwrap_or(ExecNo(1));
+        let command = match self.rng.below(100) {
+            0..30 => RunCommand::StartStep,
+            30..38 => RunCommand::Pause,
+            38..58 => RunCommand::Resume,
+            58..80 => RunCommand::Retry(self.rng.pick(&failed).copied().unwrap_or(any)),
+            80..86 => RunCommand::Cancel(self.rng.pick(&working).copied().unwrap_or(any)),
+            86..90 => RunCommand::QueueNote { x: any, text: "be quick".into() },
+            90..95 => {
+                let x = self.rng.pick(&working).copied().unwrap_or(any);
+                let execution = state.execution(x)?.id;
+                let entries =
+                    vec![Entry::Log { level: Level::Info, text: "so far so good".into(), details: None }];
+                return Some(Command::WriteJournal { run, x, execution, entries });
+            }
+            95..98 => RunCommand::Abort(None),
+            _ => RunCommand::Fail(Some("enough".into())),
+        };
+        Some(Command::Run(run, command))
+    }
+
+    fn answer(
+        &mut self,
+        state: &RunState,
+        id: GateId,
+        gate: &Gate,
+        attached: &mut Option<Arc<[u8]>>,
+    ) -> RunCommand {
+        self.seen.extend(gate.digest);
+        let x = gate.x.unwrap_or(ExecNo(1));
+        let decide = Decide { gate: Some(id), digest: gate.digest, ..Decide::on(x) };
+        match gate.kind {
+            GateKind::ApproveStart if self.rng.percent(80) => {
+                RunCommand::ApproveStart(Decide { digest: self.digest(gate.digest), ..decide })
+            }
+            GateKind::ApproveStart => RunCommand::RejectStart(decide),
+            GateKind::ApproveComplete if self.rng.percent(75) => {
+                let mut edits = Vec::new();
+                let shown = state.execution(x).and_then(|e| e.artifacts.first());
+                if let Some(shown) = shown.filter(|_| self.rng.percent(15)) {
+                    let bytes = vec![b'a' + (self.rng.below(26) as u8); SMALL_BLOB + 1 + x.0 as usize];
+                    let (digest, size) = (Digest::of(&bytes), bytes.len() as u64);
+                    edits.push(Edit { name: shown.made.name.clone(), digest, size });
+                    *attached = Some(bytes.into());
+                }
+                let gate = decide.gate.filter(|_| self.rng.percent(50));
+                let digest = self.digest(decide.digest);
+                let decision = Decide { gate, digest, ..decide };
+                RunCommand::ApproveComplete(ApproveComplete { decision, edits })
+            }
+            GateKind::ApproveComplete => {
+                let feedback = self.rng.percent(95).then(|| "more".into());
+                RunCommand::RequestRevision(Decide { feedback, ..decide })
+            }
+            GateKind::Form => RunCommand::SubmitForm(self.form(x)),
+            GateKind::Input | GateKind::Guidance => RunCommand::GiveInput { x, text: "that one".into() },
+            GateKind::Choice => {
+                let option = ["on", "on", "on", "again", "skip", "end", "what?"][self.rng.below(7) as usize];
+                RunCommand::AnswerGate(AnswerGate { gate: id, option: option.into(), feedback: None })
+            }
+        }
+    }
+
+    /// The digest that is shown now, or one that was shown before, or none.
+    fn digest(&mut self, shown: Option<Digest>) -> Option<Digest> {
+        match self.rng.below(100) {
+            0..15 => self.rng.pick(&self.seen).copied(),
+            15..20 => None,
+            _ => shown,
+        }
+    }
+
+    fn form(&mut self, x: ExecNo) -> SubmitForm {
+        let mut fields = Map::new();
+        let answer = match self.rng.below(20) {
+            0 => json!(7),
+            // Larger than what travels with an append.
+            1..4 => json!("long ".repeat(SMALL_BLOB / 4)),
+            _ => json!(format!("answer {}", self.rng.below(5))),
+        };
+        fields.insert("answer".to_owned(), answer);
+        SubmitForm { x, fields, files: Vec::new() }
+    }
+
+    fn go_back(&mut self, mirror: &Mirror) -> Option<Command> {
+        let (source, state) = self.some_run(mirror)?;
+        let pipeline = mirror.pipeline(state.pipeline()?)?;
+        let earlier: Vec<RunId> = pipeline.runs.values().map(|entry| entry.run).collect();
+        let done: Vec<u32> = state
+            .executions
+            .values()
+            .filter(|e| e.state == ExecutionState::Completed)
+            .map(|e| e.position)
+            .collect();
+        let position = self.rng.pick(&done).copied().unwrap_or(0);
+        let (level, target) = if self.rng.percent(60) {
+            (RollbackType::CheckpointLevel, None)
+        } else {
+            (RollbackType::RunLevel, self.rng.pick(&earlier).copied())
+        };
+        let checkpoint = Target::Position(position);
+        Some(Command::RollBack(RollBack { level, source, target, checkpoint, reason: None }))
+    }
+
+    fn undo(&mut self, mirror: &Mirror) -> Option<Command> {
+        let pipeline = *self.rng.pick(&self.pipelines)?;
+        let state = mirror.pipeline(pipeline)?;
+        let known = state.rollback_rows.keys().next().copied();
+        let rollback = state.rollbacks.last().map(|record| record.rollback).or(known)?;
+        Some(Command::UndoRollback { pipeline, rollback })
+    }
+
+    fn about_pipeline(&mut self, mirror: &Mirror) -> Option<Command> {
+        let id = *self.rng.pick(&self.pipelines)?;
+        let state = mirror.pipeline(id)?;
+        let mut order: Vec<_> = state.order.iter().copied().collect();
+        let checkpoint = self.rng.pick(&order).copied();
+        let command = match self.rng.below(100) {
+            0..35 => {
+                let definition = stock::checkpoint(&mut self.rng, "changed");
+                PipelineCommand::UpdateCheckpoint(UpdateCheckpoint { checkpoint: checkpoint?, definition })
+            }
+            35..50 => return Some(self.add_checkpoint(id)),
+            50..60 => PipelineCommand::RemoveCheckpoint(checkpoint?),
+            60..70 => {
+                order.reverse();
+                PipelineCommand::Reorder(order)
+            }
+            70..80 => {
+                let config = Some(PipelineConfig { auto_advance: self.rng.percent(50) });
+                PipelineCommand::Update(UpdatePipeline { config, ..UpdatePipeline::default() })
+            }
+            80..86 => PipelineCommand::Delete,
+            _ => PipelineCommand::Restore,
+        };
+        Some(Command::Pipeline(id, command))
+    }
+
+    fn add_checkpoint(&mut self, id: PipelineId) -> Command {
+        let name = format!("C{}", self.rng.below(100));
+        let definition = stock::checkpoint(&mut self.rng, &name);
+        Command::Pipeline(id, PipelineCommand::AddCheckpoint(AddCheckpoint { definition, position: None }))
+    }
+
+    fn about_home(&mut self) -> Command {
+        let name = format!("token {}", self.rng.below(3));
+        let secret = Digest::of(self.ids.mint().as_bytes());
+        let token = IssueToken { name: name.into(), role: Role::Admin, secret, expires: None };
+        Command::Home(HomeCommand::IssueToken(token))
+    }
+
+    fn nonsense(&mut self) -> Command {
+        let (run, pipeline) = (RunId(self.ids.mint()), PipelineId(self.ids.mint()));
+        match self.rng.below(4) {
+            0 => Command::Run(run, RunCommand::StartStep),
+            1 => Command::Run(run, RunCommand::ApproveStart(Decide::on(ExecNo(99)))),
+            2 => Command::Pipeline(pipeline, PipelineCommand::Delete),
+            _ => {
+                let source = Source::Pipeline(pipeline);
+                Command::StartRun(StartRun { run, source, start: true })
+            }
+        }
+    }
+}
+
+fn order(command: Command) -> Intent {
+    Intent { actor: Actor::person("ann"), command, attached: None }
+}
+
+fn standing(state: &RunState, wanted: impl Fn(ExecutionState) -> bool) -> Vec<ExecNo> {
+    state.executions.iter().filter(|(_, e)| wanted(e.state)).map(|(x, _)| *x).collect()
+}

@@ -1,0 +1,201 @@
+//! Plans and checkpoint definitions to make worlds of.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use holdpoint_core::StepId;
+use holdpoint_core::definition::CheckpointDefinition;
+use holdpoint_core::plan::{Body, Choice, ChoiceAction, ChoiceOption, Plan, PlanKind, PlanStep, Task};
+use holdpoint_store::SMALL_BLOB;
+use serde_json::{Value, json};
+
+use crate::rng::Rng;
+
+/// Makes a plan: chains, groups, loops and gates.
+pub fn plan(rng: &mut Rng) -> Plan {
+    let mut maker = Maker { rng, plan: Plan::default(), count: 0 };
+    let mut last: Option<StepId> = None;
+    for _ in 0..maker.rng.between(1, 5) {
+        let kind = maker.kind(last.as_ref());
+        let step = maker.step(kind, last.take().into_iter().collect());
+        last = Some(step.id.clone());
+        maker.plan.steps.push(step);
+    }
+    // A second beginning, which joins at the end.
+    if maker.rng.percent(30) {
+        let beside = maker.step(PlanKind::Step, Vec::new());
+        let after = last.into_iter().chain([beside.id.clone()]).collect();
+        maker.plan.steps.push(beside);
+        let end = maker.step(PlanKind::Step, after);
+        maker.plan.steps.push(end);
+    }
+    maker.plan
+}
+
+struct Maker<'r> {
+    rng: &'r mut Rng,
+    plan: Plan,
+    count: u32,
+}
+
+impl Maker<'_> {
+    fn kind(&mut self, before: Option<&StepId>) -> PlanKind {
+        match (self.rng.below(10), before) {
+            (0, _) => PlanKind::Group(self.several(false)),
+            (1, _) => {
+                let chained = self.rng.percent(50);
+                PlanKind::Loop { body: self.several(chained), times: self.rng.between(1, 3) as u32 }
+            }
+            (2 | 3, Some(before)) => PlanKind::Gate(choice(before)),
+            _ => PlanKind::Step,
+        }
+    }
+
+    fn several(&mut self, chained: bool) -> Vec<PlanStep> {
+        let mut steps: Vec<PlanStep> = Vec::new();
+        for _ in 0..self.rng.between(1, 3) {
+            let before = steps.last().map(|step| step.id.clone());
+            let after = before.filter(|_| chained).into_iter().collect();
+            steps.push(self.step(PlanKind::Step, after));
+        }
+        steps
+    }
+
+    fn step(&mut self, kind: PlanKind, after: Vec<StepId>) -> PlanStep {
+        self.count += 1;
+        let id = StepId::new(&format!("s{}", self.count));
+        if kind == PlanKind::Step {
+            let body = Arc::new(Body::Task(self.task()));
+            self.plan.bodies.insert(id.clone(), body);
+        }
+        PlanStep { name: id.0.clone(), id, after, kind }
+    }
+
+    fn task(&mut self) -> Task {
+        let mut args = BTreeMap::new();
+        if self.rng.percent(20) {
+            args.insert("makes", json!("out"));
+        }
+        // A plan with this in it is too large to travel with an append.
+        if self.rng.percent(5) {
+            args.insert("text", json!("x".repeat(SMALL_BLOB)));
+        }
+        Task {
+            executor: "sim".into(),
+            args: json!(args),
+            retries: self.rng.below(3) as u32,
+            retry_delay_seconds: self.rng.below(6) as u32,
+            approve_start: self.rng.percent(15),
+            approve_complete: self.rng.percent(20),
+            max_revisions: self.rng.below(3) as u32,
+            timeout_seconds: self.rng.percent(25).then(|| self.rng.between(3, 20) as u32),
+        }
+    }
+}
+
+fn choice(before: &StepId) -> Choice {
+    let option = |label: &str, action| ChoiceOption { label: label.into(), action };
+    let options = vec![
+        option("on", ChoiceAction::Continue),
+        option("again", ChoiceAction::Repeat(before.clone())),
+        option("skip", ChoiceAction::Skip(vec![before.clone()])),
+        option("end", ChoiceAction::Abort),
+    ];
+    Choice { prompt: "and now?".into(), options }
+}
+
+/// Makes a checkpoint's definition: a form, or a script of some kind.
+pub fn checkpoint(rng: &mut Rng, name: &str) -> CheckpointDefinition {
+    let form = rng.percent(45);
+    let failing = if rng.percent(70) { "pause_pipeline" } else { "rollback_checkpoint" };
+    let retry = json!({
+        "max_auto_retries": if form { 0 } else { rng.below(3) },
+        "retry_delay_seconds": rng.below(5),
+        "on_failure": failing
+    });
+    let execution = if form { form_execution(rng, &retry) } else { script_execution(rng, &retry, failing) };
+    let artifacts =
+        if !form && rng.percent(40) { json!([{"name": "report", "format": "txt"}]) } else { json!([]) };
+    let validation = if !form && rng.percent(25) { judge(rng) } else { json!({"enabled": false}) };
+    let definition = json!({
+        "checkpoint_name": name,
+        "checkpoint_description": "",
+        "inputs": {"include_previous_version": false},
+        "execution": execution,
+        "human_interaction": {
+            "requires_approval_to_start": rng.percent(25),
+            "requires_approval_to_complete": rng.percent(50),
+            "max_revision_iterations": rng.below(3)
+        },
+        "output": {"artifacts": artifacts, "validation": validation},
+        "instructions": {
+            "task_prompt": "do it",
+            "injection_points": {
+                "previous_version_context": "before_task_prompt",
+                "checkpoint_references": "before_task_prompt"
+            }
+        }
+    });
+    serde_json::from_value(definition).expect("the stock holds good definitions")
+}
+
+fn form_execution(rng: &mut Rng, retry: &Value) -> Value {
+    let fields = json!([{"name": "answer", "type": "multiline_text", "label": "Answer", "required": true}]);
+    let mut config = json!({"instructions": "fill it in", "input_fields": fields, "save_as_artifact": false});
+    if rng.percent(70) {
+        config["save_as_artifact"] = json!(true);
+        config["artifact_name"] = json!("a");
+        config["artifact_format"] = json!("json");
+    }
+    json!({
+        "mode": "human_only",
+        "human_only_config": config,
+        "retry_config": retry,
+        "timeout_config": {"enabled": false}
+    })
+}
+
+fn script_execution(rng: &mut Rng, retry: &Value, failing: &str) -> Value {
+    let mut config = json!({"script_path": "a.py", "requires_user_input": false});
+    if rng.percent(25) {
+        config = json!({"script_path": "a.py", "requires_user_input": true, "user_input_prompt": "Which?"});
+    }
+    let mut timeout = json!({"enabled": false});
+    if rng.percent(25) {
+        timeout = json!({"enabled": true, "timeout_minutes": 1, "on_timeout": failing});
+    }
+    json!({"mode": "script", "script_config": config, "retry_config": retry, "timeout_config": timeout})
+}
+
+fn judge(rng: &mut Rng) -> Value {
+    let then = ["retry", "ask_human", "fail_checkpoint"][rng.below(3) as usize];
+    json!({
+        "enabled": true,
+        "validation_mode": "llm_custom",
+        "custom_validation_prompt": "is it good?",
+        "on_validation_failure": then,
+        "max_validation_retries": rng.below(3)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_plan_can_run() {
+        for seed in 0..300 {
+            let plan = plan(&mut Rng::new(seed));
+            assert!(plan.load().is_ok(), "seed {seed}: {:?}", plan.load().err());
+        }
+    }
+
+    #[test]
+    fn every_definition_is_good() {
+        for seed in 0..300 {
+            let definition = checkpoint(&mut Rng::new(seed), "A");
+            let found = holdpoint_core::definition::examine(&definition, &[], &[]);
+            assert_eq!(found.errors, [], "seed {seed}");
+        }
+    }
+}
