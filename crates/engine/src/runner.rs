@@ -7,7 +7,7 @@
 mod driver;
 
 use std::collections::HashMap;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -54,6 +54,8 @@ pub(crate) struct Driver {
     pub lease: Lease,
     /// Whether the run was taken over from somebody who may have begun its work.
     pub taken_over: bool,
+    /// The version of the run that it last looked at.
+    pub seen: AtomicU64,
     /// Says that the lease belongs to somebody else by now.
     pub lost: CancellationToken,
 }
@@ -79,8 +81,13 @@ impl Runner {
         if self.stopping.is_cancelled() {
             return;
         }
-        let driver =
-            Arc::new(Driver { changed: Notify::new(), lease, taken_over, lost: CancellationToken::new() });
+        let driver = Arc::new(Driver {
+            changed: Notify::new(),
+            lease,
+            taken_over,
+            seen: AtomicU64::new(0),
+            lost: CancellationToken::new(),
+        });
         {
             let mut drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner);
             if drivers.get(&lease.run).is_some_and(|known| known.lease.epoch >= lease.epoch) {
@@ -184,9 +191,10 @@ impl Engine {
     async fn look_around(&self) {
         for driver in self.inner.runner.all() {
             let stream = StreamId::Run(driver.lease.run);
-            let known = self.inner.cache.slot(stream).get().map(|loaded| loaded.version);
             match self.view(stream).await {
-                Ok(loaded) if Some(loaded.version) != known => driver.changed.notify_one(),
+                Ok(loaded) if loaded.version.0 != driver.seen.load(Ordering::Relaxed) => {
+                    driver.changed.notify_one();
+                }
                 Ok(_) => {}
                 Err(cause) => tracing::warn!(%stream, %cause, "a run could not be looked at"),
             }

@@ -193,7 +193,7 @@ async fn a_run_that_was_seen_before_is_taken_over_as_it_is_now() {
         async move { engine.run_until(CancellationToken::new()).await }
     });
     let done = home.until(&second, run, |state| state.status == RunStatus::Completed);
-    tokio::time::timeout(std::time::Duration::from_secs(60), done).await.expect("taken over and done");
+    tokio::time::timeout(std::time::Duration::from_mins(1), done).await.expect("taken over and done");
     running.abort();
 }
 
@@ -210,7 +210,7 @@ async fn work_that_another_process_ended_is_stopped() {
     engine.submit(ann(), None, command).await.expect("started");
     let begun = async {
         while !executor.is_held() {
-            tokio::task::yield_now().await
+            tokio::task::yield_now().await;
         }
     };
     tokio::time::timeout(std::time::Duration::from_secs(1), begun).await.expect("begun");
@@ -235,7 +235,7 @@ async fn owed_work_is_claimed_although_the_clock_was_set_back() {
         async move { engine.run_until(CancellationToken::new()).await }
     });
     let done = home.until(&engine, run, |state| state.status == RunStatus::Completed);
-    tokio::time::timeout(std::time::Duration::from_secs(60), done).await.expect("taken over and done");
+    tokio::time::timeout(std::time::Duration::from_mins(1), done).await.expect("taken over and done");
     running.abort();
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
@@ -66,6 +67,7 @@ impl Drive {
         loop {
             let loaded = self.engine.load(StreamId::Run(self.run())).await?.1;
             let State::Run(state) = &loaded.state else { return Ok(()) };
+            self.driver.seen.store(loaded.version.0, Ordering::Relaxed);
             let (effects, timer) = owed(state);
             let stopping = self.engine.inner.runner.stopping.is_cancelled();
             if !fresh {

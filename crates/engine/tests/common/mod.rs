@@ -41,6 +41,8 @@ impl Clock for PausedClock {
 
     fn sleep_until(&self, at: Timestamp) -> BoxFuture<'static, ()> {
         let wait = (at.0 - self.now().0).max(0).unsigned_abs();
+        // tidy: sleep, because the paused clock moves on by itself
+        // tidy: sleep, because this is the paused clock itself, which waits for nothing
         Box::pin(tokio::time::sleep(std::time::Duration::from_micros(wait)))
     }
 }
