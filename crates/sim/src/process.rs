@@ -183,6 +183,7 @@ impl SimLog {
         let found = {
             let mut ledger = lock(&scenery.ledger);
             if matches!(answer, Err(Refused::Fenced(_))) {
+                scenery.note(&format!("process {} comes too late", self.pid));
                 ledger.fenced += 1;
             }
             let leases = answer.as_ref().map_or(&[][..], |receipt| &receipt.leases);
@@ -199,6 +200,10 @@ impl SimLog {
     async fn claim_late(&self, now: Timestamp, limit: u32) -> Result<Vec<Lease>, StoreError> {
         self.pulse.beat().await?;
         let leases = self.inner.claim(now, limit).await?;
+        for lease in &leases {
+            let note = format!("process {} claims {} under epoch {}", self.pid, lease.run, lease.epoch);
+            self.pulse.scenery.note(&note);
+        }
         let found = lock(&self.pulse.scenery.ledger).claimed(self.pid, &leases);
         if let Some(found) = found {
             self.pulse.scenery.wrong(found);
