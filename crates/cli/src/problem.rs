@@ -23,6 +23,8 @@ pub enum Exit {
     Failed,
     Usage,
     BadInput,
+    /// The process cannot go on and must be started again.
+    Restart,
 }
 
 impl Exit {
@@ -32,6 +34,7 @@ impl Exit {
             Self::Failed => 1,
             Self::Usage => 64,
             Self::BadInput => 65,
+            Self::Restart => 70,
         }
     }
 }

@@ -1,22 +1,40 @@
-//! `holdpoint serve`: the server on a home, until it is told to stop.
+//! `holdpoint serve`: the server and the engine on a home, until they are told to stop.
 
 use std::io;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
-use holdpoint_server::{App, Listen, ListenError, Server, Stopped};
+use holdpoint_engine::{Drained, Engine, SubmitError};
+use holdpoint_server::{App, Health, Limits, Listen, ListenError, NotReady, Server, Stopped};
+use holdpoint_store::{BoxFuture, Query};
+use holdpoint_store_sqlite::SqliteLog;
 use serde_json::json;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::task::{JoinError, JoinHandle};
+use tokio::time::{MissedTickBehavior, interval, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
+use crate::home::Home;
 use crate::logging;
 use crate::problem::{Exit, Failure, Problem};
 use crate::settings::Flag;
+use crate::wiring::{self, HomeOptions, OpenHome};
+
+/// How often the heads of streams are sealed.
+const SEAL: Duration = Duration::from_mins(1);
+/// How long requests may go on after the first signal; what is left of ten seconds is for the last seal.
+const DRAIN: Duration = Duration::from_secs(9);
+/// How long the last seal may take.
+const LAST_SEAL: Duration = Duration::from_millis(700);
+/// How soon it is noticed that the store has stopped.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Start the server
 ///
-/// It prints its address. SIGTERM or SIGINT stops it: requests that have begun are answered for up to ten
-/// seconds; a second signal stops it at once.
+/// It prints its address. SIGTERM or SIGINT stops it: requests and work that have begun come to their end for up
+/// to ten seconds; a second signal stops it at once. Work that was cut off is taken up by the next server.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Where to listen, on this machine only [default: 127.0.0.1:4180]
@@ -37,36 +55,109 @@ pub fn run(args: Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     home.create()?;
     logging::start(&settings.logging, context.output.is_quiet()).map_err(cannot_start)?;
 
-    let runtime = Builder::new_multi_thread().enable_all().build().map_err(cannot_start)?;
-    let ended = runtime.block_on(serve(listen, App::default(), context));
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    let mut runtime = Builder::new_multi_thread();
+    let runtime = runtime.worker_threads(cores.max(2)).enable_all().build().map_err(cannot_start)?;
+    let ended = runtime.block_on(serve(&home, listen, context));
     // Whatever still works in the background does so for nobody.
     runtime.shutdown_background();
     ended
 }
 
-async fn serve(listen: Listen, app: App, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
+async fn serve(home: &Home, listen: Listen, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     // Before the address is told, so that whoever reads it can also stop the server.
     let mut signals = Signals::new().map_err(cannot_start)?;
     let server = Server::bind(listen).await.map_err(|error| cannot_listen(&error))?;
+    let server = server.with_limits(Limits { drain: DRAIN, ..Limits::default() });
     let address = format!("http://{}", server.address());
+    let (behind, stop) = (Behind::default(), CancellationToken::new());
+    let serving = tokio::spawn(server.run(App::new(behind.clone()), stop.clone()));
+    // The server answers meanwhile that it lives, and is not ready before the home is open.
+    let open = wiring::open_home(home, HomeOptions { works: true, ..HomeOptions::default() }).await?;
+    let OpenHome { engine, log, .. } = behind.0.get_or_init(|| open);
     context.output.say(&format!("listening on {address}"));
     if context.output.is_json() {
         context.output.value(&json!({"listening": address}))?;
     }
 
-    let stop = CancellationToken::new();
-    let mut running = tokio::spawn(server.run(app, stop.clone()));
-    signals.next().await;
-    stop.cancel();
+    let mut working = tokio::spawn(work(serving, engine.clone(), stop.clone()));
     tokio::select! {
-        stopped = &mut running => {
-            if let Stopped::Cut(connections) = stopped.map_err(cannot_start)? {
+        () = signals.next() => stop.cancel(),
+        () = until_halted(engine, log) => return Err(halted().into()),
+    }
+    tokio::select! {
+        ended = &mut working => {
+            let (stopped, drained) = ended.map_err(cannot_start)?;
+            if let Ok(Stopped::Cut(connections)) = stopped {
                 context.output.say(&format!("stopped; {connections} connections did not end in time"));
+            }
+            if !drained.clean {
+                context.output.say("stopped; work that did not end in time is owed to the next server");
             }
         }
         () = signals.next() => context.output.say("stopped at once"),
+        () = until_halted(engine, log) => return Err(halted().into()),
     }
     Ok(Exit::Done)
+}
+
+/// The server, the runner and the seals side by side; after they have drained, what they wrote is sealed.
+async fn work(
+    serving: JoinHandle<Stopped>,
+    engine: Engine,
+    stop: CancellationToken,
+) -> (Result<Stopped, JoinError>, Drained) {
+    let (stopped, drained, ()) = tokio::join!(serving, engine.run_until(stop.clone()), seal(&engine, &stop));
+    if timeout(LAST_SEAL, seal_now(&engine)).await.is_err() {
+        tracing::warn!("the last seal did not end in time");
+    }
+    (stopped, drained)
+}
+
+async fn seal(engine: &Engine, stop: &CancellationToken) {
+    let mut ticks = interval(SEAL);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    while stop.run_until_cancelled(ticks.tick()).await.is_some() {
+        seal_now(engine).await;
+    }
+}
+
+async fn seal_now(engine: &Engine) {
+    match engine.seal().await {
+        // Whoever was faster has sealed.
+        Ok(_) | Err(SubmitError::Contended) => {}
+        Err(error) => tracing::warn!(%error, "the log could not be sealed"),
+    }
+}
+
+/// Waits until it is unknown whether a commit happened: from then on only the disk can tell.
+async fn until_halted(engine: &Engine, log: &SqliteLog) {
+    let mut ticks = interval(LOOK);
+    while !engine.is_halted() && !log.is_closed() {
+        ticks.tick().await;
+    }
+}
+
+/// What the server asks before it says that it can take work: the home, once it is open.
+#[derive(Clone, Default)]
+struct Behind(Arc<OnceLock<OpenHome>>);
+
+impl Health for Behind {
+    fn ready(&self) -> BoxFuture<'_, Result<(), NotReady>> {
+        Box::pin(async move {
+            let missing = |reason: String| Err(NotReady { reason });
+            let Some(OpenHome { engine, log, .. }) = self.0.get() else {
+                return missing("the home is being opened".to_owned());
+            };
+            if engine.is_halted() || log.is_closed() {
+                return missing("the store has stopped after a failed commit".to_owned());
+            }
+            match engine.query(Query::Streams { after: None, limit: 1 }).await {
+                Ok(_) => Ok(()),
+                Err(error) => missing(format!("the database does not answer: {error}")),
+            }
+        })
+    }
 }
 
 /// What asks the process to stop.
@@ -85,6 +176,17 @@ impl Signals {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}
         }
+    }
+}
+
+fn halted() -> Problem {
+    Problem {
+        exit: Exit::Restart,
+        ..Problem::failed(
+            "commit_unknown",
+            "it is unknown whether the last commit reached the disk, so nothing more is written",
+            "look at the disk, then start the server again: what stands in the log on disk counts",
+        )
     }
 }
 

@@ -24,6 +24,7 @@ shown as escapes. An output that nobody reads any more ends a command quietly.
 | 3 | waiting for a person |
 | 64 | wrong usage |
 | 65 | bad input file |
+| 70 | must be started again |
 
 | variable | meaning |
 |---|---|

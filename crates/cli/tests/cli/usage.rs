@@ -53,8 +53,9 @@ fn help_and_version_are_data() {
         &expect![[r#"
             Start the server
 
-            It prints its address. SIGTERM or SIGINT stops it: requests that have begun are answered for up to
-            ten seconds; a second signal stops it at once.
+            It prints its address. SIGTERM or SIGINT stops it: requests and work that have begun come to their
+            end for up to ten seconds; a second signal stops it at once. Work that was cut off is taken up by
+            the next server.
 
             Usage: holdpoint serve [OPTIONS]
 
