@@ -11,6 +11,7 @@ mod load;
 mod logging;
 mod output;
 mod problem;
+mod progress;
 mod settings;
 mod surroundings;
 mod text;

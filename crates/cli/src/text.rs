@@ -1,4 +1,4 @@
-//! Text from outside, made fit for a terminal, and guesses at what somebody meant.
+//! Text from outside, made fit for a terminal, guesses at what somebody meant, and numbers as people say them.
 
 use std::fmt::Write;
 
@@ -35,6 +35,22 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     candidates.into_iter().min_by_key(close).filter(|best| close(best) <= allowed)
 }
 
+/// Bytes as people say them.
+pub fn size(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let (mut value, mut unit) = (bytes as f64, 0);
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{bytes} B") } else { format!("{value:.1} {}", UNITS[unit]) }
+}
+
+/// A count with its noun in the right number.
+pub fn many(count: u64, one: &str, more: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {more}") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -45,6 +61,13 @@ mod tests {
         assert_eq!(line("a\u{1b}[2Jb\r\nc\u{7}"), r"a\u{1b}[2Jb\r\nc\u{7}");
         assert_eq!(line("a\u{9b}b\u{202e}c\u{2028}d"), r"a\u{9b}b\u{202e}c\u{2028}d");
         assert_eq!(line(&"x".repeat(3000)).chars().count(), LONGEST + 1);
+    }
+
+    #[test]
+    fn sizes_read_as_people_say_them() {
+        let said = [0, 1023, 1024, 1_500_000, u64::MAX].map(size);
+        assert_eq!(said, ["0 B", "1023 B", "1.0 KiB", "1.4 MiB", "16777216.0 TiB"]);
+        assert_eq!([many(0, "run", "runs"), many(1, "run", "runs")], ["0 runs", "1 run"]);
     }
 
     #[test]

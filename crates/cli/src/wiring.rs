@@ -64,6 +64,40 @@ pub async fn open_home(home: &Home, options: HomeOptions) -> Result<OpenHome, Pr
     Ok(OpenHome { engine, log, blobs })
 }
 
+/// Opens the log of a home that is there, to look at it: nothing is made, and nothing is written to the log.
+pub fn look_at(home: &Home) -> Result<Arc<SqliteLog>, Problem> {
+    if !has_database(home) {
+        let message = format!("there is no home with a database in `{}`", home.path().display());
+        let hint = "name another with --home PATH; `holdpoint serve` makes one";
+        return Err(Problem::failed("home_missing", message, hint));
+    }
+    let options = Options { short: true, ..Options::default() };
+    let log = SqliteLog::open(&home.path().join("db"), options);
+    log.map(Arc::new).map_err(|error| cannot_open(home, &error))
+}
+
+/// Whether a home was ever used.
+pub fn has_database(home: &Home) -> bool {
+    home.path().join("db/state.db").exists()
+}
+
+/// Waits for something that is no server.
+pub fn wait<T>(future: impl Future<Output = T>) -> Result<T, Problem> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| {
+        let message = format!("the command cannot work: {error}");
+        Problem::failed("not_started", message, "look at the limits of this system")
+    })?;
+    Ok(runtime.block_on(future))
+}
+
+/// A log that opened, and then could not be read.
+pub fn cannot_read(home: &Home, error: &StoreError) -> Problem {
+    let message = format!("the database of `{}` cannot be read: {error}", home.path().display());
+    let hint = "`holdpoint doctor` says what is wrong with the file; restore a copy of the home";
+    Problem::failed("storage_damaged", message, hint)
+}
+
 fn cannot_open(home: &Home, error: &StoreError) -> Problem {
     let path = home.path().display();
     match error {

@@ -1,7 +1,9 @@
 //! The commands, one file each. A new one is a file with its `Args` and `run`, a variant, and a line per method.
 
+mod audit;
 mod completions;
 mod config;
+mod doctor;
 mod load;
 mod serve;
 
@@ -13,6 +15,8 @@ use crate::problem::{Exit, Failure};
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Serve(serve::Args),
+    Doctor(doctor::Args),
+    Audit(audit::Args),
     Config(config::Args),
     Completions(completions::Args),
     #[command(hide = true)]
@@ -23,6 +27,8 @@ impl Command {
     pub fn run(self, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
         match self {
             Self::Serve(args) => serve::run(args, context),
+            Self::Doctor(args) => doctor::run(&args, context),
+            Self::Audit(args) => audit::run(&args, context),
             Self::Config(args) => config::run(&args, context),
             Self::Completions(args) => completions::run(&args, context),
             Self::Load(args) => load::run(&args, context),
@@ -32,6 +38,8 @@ impl Command {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Serve(_) => "serve",
+            Self::Doctor(_) => "doctor",
+            Self::Audit(_) => "audit",
             Self::Config(_) => "config",
             Self::Completions(_) => "completions",
             Self::Load(_) => "load",
@@ -41,7 +49,12 @@ impl Command {
     /// Whether it can be sent to a server with `--server`.
     pub fn works_on_a_server(&self) -> bool {
         match self {
-            Self::Serve(_) | Self::Config(_) | Self::Completions(_) | Self::Load(_) => false,
+            Self::Serve(_)
+            | Self::Doctor(_)
+            | Self::Audit(_)
+            | Self::Config(_)
+            | Self::Completions(_)
+            | Self::Load(_) => false,
         }
     }
 }

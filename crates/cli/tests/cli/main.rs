@@ -3,7 +3,10 @@
 // Snapshots are written by a tool that always puts them.
 #![allow(clippy::needless_raw_string_hashes)]
 
+mod audit;
 mod config;
+mod doctor;
+mod home;
 mod reference;
 mod serve;
 mod usage;
@@ -48,7 +51,17 @@ impl Sandbox {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_holdpoint"));
+        self.surround(Command::new(env!("CARGO_BIN_EXE_holdpoint")), arguments)
+    }
+
+    /// Starts the binary by a line of shell, in which `"$0" "$@"` stands for it.
+    fn command_by(&self, shell: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", shell, env!("CARGO_BIN_EXE_holdpoint")]);
+        self.surround(command, arguments)
+    }
+
+    fn surround(&self, mut command: Command, arguments: &[&str]) -> Command {
         command.args(arguments).current_dir(self.path("project")).stdin(Stdio::null());
         command.env_clear().env("HOME", self.path("user")).envs(self.variables.iter().cloned());
         command

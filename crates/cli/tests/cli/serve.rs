@@ -2,12 +2,20 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use expect_test::expect;
+use holdpoint_store::EventLog as _;
+use holdpoint_store_sqlite::{Options, SqliteLog};
 use rustix::process::{Pid, Signal, kill_process};
+#[cfg(target_os = "linux")]
+use rustix::process::{Resource, Rlimit, prlimit};
 
-use super::{Ran, Sandbox};
+use super::{Ran, Sandbox, home};
+
+/// How a server is started that tells where it listens.
+const SERVE: [&str; 4] = ["serve", "--json", "--port", "0"];
 
 /// A server in another process, killed at the latest when the test ends.
 struct Serving {
@@ -17,8 +25,10 @@ struct Serving {
 
 impl Serving {
     fn start(sandbox: &Sandbox, arguments: &[&str]) -> Self {
-        let arguments = [&["serve", "--json", "--port", "0"], arguments].concat();
-        let mut command = sandbox.command(&arguments);
+        Self::start_with(sandbox.command(&[&SERVE, arguments].concat()))
+    }
+
+    fn start_with(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().expect("piped")).read_line(&mut line).expect("a line");
@@ -31,9 +41,12 @@ impl Serving {
         TcpStream::connect(&self.address).expect("it listens")
     }
 
+    fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+
     fn signal(&self, signal: Signal) {
-        let pid = Pid::from_raw(i32::try_from(self.child.id()).expect("small")).expect("not zero");
-        kill_process(pid, signal).expect("it is ours");
+        kill_process(self.pid(), signal).expect("it is ours");
     }
 
     /// Waits for the end and tells what was said, without the port.
@@ -74,6 +87,60 @@ fn it_answers_and_stops_when_told() {
         assert_eq!(serving.ended(), (Some(0), "listening on http://ADDRESS\n".to_owned()));
         assert!(sandbox.path("user/.local/share/holdpoint/keys").is_dir());
     }
+}
+
+#[test]
+fn the_work_that_runs_owe_is_done_and_sealed_and_others_look_on() {
+    let sandbox = home::with_runs();
+    let serving = Serving::start(&sandbox, &["--quiet"]);
+    assert!(get(serving.connect(), "/readyz").ends_with(r#"{"status":"ready"}"#));
+    home::wait(until_nothing_is_owed(&sandbox));
+    let doctor = sandbox.run(&["doctor", "--json"]);
+    let told: serde_json::Value = serde_json::from_str(&doctor.stdout).expect("JSON");
+    assert_eq!((doctor.exit, &told["failed"]), (Some(0), &0.into()), "{doctor}");
+    assert_eq!(told["sections"]["work"][0]["text"], "no run has work due");
+    serving.signal(Signal::TERM);
+    assert_eq!(serving.ended(), (Some(0), String::new()));
+    let audit = sandbox.run(&["audit", "verify", "--json"]);
+    let told: serde_json::Value = serde_json::from_str(&audit.stdout).expect("JSON");
+    assert_eq!((&told["ok"], &told["unsealed"]), (&true.into(), &0.into()), "{audit}");
+}
+
+/// Follows the log, as another process, until no run has work due.
+async fn until_nothing_is_owed(sandbox: &Sandbox) {
+    let log = SqliteLog::open(&sandbox.path(home::HOME).join("db"), Options::default()).expect("it opens");
+    let mut head = log.head();
+    let quiet = async {
+        while !log.holders().await.expect("an answer").is_empty() {
+            head.changed().await.expect("the log lives");
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), quiet).await.expect("the work is done");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn after_a_commit_that_failed_it_ends_and_says_what_to_do() {
+    let sandbox = Sandbox::new();
+    // Writing beyond the limit is an error then, and not the end of the process.
+    let ignoring = r#"trap '' XFSZ; exec "$0" "$@""#;
+    let mut serving = Serving::start_with(sandbox.command_by(ignoring, &[&SERVE[..], &["--quiet"]].concat()));
+    let nothing = Rlimit { current: Some(0), maximum: Some(0) };
+    prlimit(Some(serving.pid()), Resource::Fsize, nothing).expect("it is ours");
+    // Another process leaves work that the server tries to take.
+    home::wait(home::fill(&sandbox.path(home::HOME)));
+    let mut told = String::new();
+    serving.child.stdout.as_mut().expect("piped").read_to_string(&mut told).expect("text");
+    expect![[r#"
+        {"error":{"code":"commit_unknown","message":"it is unknown whether the last commit reached the disk, so nothing more is written","hint":"look at the disk, then start the server again: what stands in the log on disk counts"}}
+    "#]].assert_eq(&told);
+    let (exit, said) = serving.ended();
+    assert_eq!(exit, Some(70), "{said}");
+    assert!(said.contains("the outcome of a commit is unknown"), "{said}");
+    // What stands on disk is whole, and the next server does the work.
+    let _serving = Serving::start(&sandbox, &[]);
+    home::wait(until_nothing_is_owed(&sandbox));
+    assert_eq!(sandbox.run(&["audit", "verify", "--quiet"]).exit, Some(0));
 }
 
 #[test]

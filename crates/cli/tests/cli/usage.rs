@@ -28,6 +28,8 @@ fn help_and_version_are_data() {
 
             Commands:
               serve        Start the server
+              doctor       Check that a home is well
+              audit        Check what was recorded
               config       Look at the settings
               completions  Print completions for your shell
               help         Print this message or the help of the given subcommand(s)

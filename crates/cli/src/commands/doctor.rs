@@ -1,0 +1,97 @@
+//! `holdpoint doctor`: whether a home is well, and mending what can be made anew from its log.
+//!
+//! It looks with its own eyes at everything that the other parts rely on, and works beside a running server.
+//! Only derived tables are ever written, and only with `--repair`; the log is never touched.
+
+mod blobs;
+mod environment;
+mod report;
+mod storage;
+
+use crate::context::Context;
+use crate::home::Home;
+use crate::problem::{Exit, Failure, Problem};
+use crate::settings::Origin;
+use crate::wiring;
+use report::{Check, Report, Section};
+
+/// Check that a home is well
+///
+/// Looks at this machine, the database, the log, the tables beside it, the blobs, the work and the settings.
+/// A line that says FAIL makes the exit code 1.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Write tables anew that differ from the log; the log itself is never touched
+    #[arg(long)]
+    repair: bool,
+
+    /// Also read every blob to its end and compare it with its name
+    #[arg(long)]
+    deep: bool,
+}
+
+pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
+    let home = context.home()?;
+    let mut report = Report::default();
+    report.add(environment::look(&home));
+    report.add(settings(context, &home));
+    if wiring::has_database(&home) {
+        wiring::wait(look(args, &home, context.output.is_quiet(), &mut report))?;
+    } else {
+        report.add(nothing_there(&home));
+    }
+    if context.output.is_json() {
+        context.output.value(&report.as_json(home.path()))?;
+    } else {
+        context.output.data(&report.as_text())?;
+    }
+    Ok(if report.failed() == 0 { Exit::Done } else { Exit::Failed })
+}
+
+async fn look(args: &Args, home: &Home, quiet: bool, report: &mut Report) {
+    let log = match wiring::look_at(home) {
+        Ok(log) => log,
+        Err(Problem { message, hint, .. }) => {
+            let mut section = Section::new("database");
+            section.add(Check::fail("open", message, hint));
+            report.add(section);
+            return;
+        }
+    };
+    storage::database(&log, report).await;
+    let whole = storage::log(&log, quiet, report).await;
+    report.add(storage::tables(&log, args.repair, whole, quiet).await);
+    report.add(blobs::look(home, &log, args.deep, quiet).await);
+    report.add(storage::work(&log).await);
+}
+
+fn settings(context: &Context<'_, '_>, home: &Home) -> Section {
+    let mut section = Section::new("settings");
+    section.add(match context.settings(home, &[]) {
+        Ok(loaded) => {
+            let set = loaded.entries.iter().filter(|entry| entry.origin != Origin::Default).count();
+            let text = match set {
+                0 => "all have their defaults".to_owned(),
+                set => format!("{set} set, the others have their defaults"),
+            };
+            Check::ok("settings", text).with("set", set)
+        }
+        Err(Problem { message, hint, .. }) => Check::fail("settings", message, hint),
+    });
+    section
+}
+
+/// A home that was never used is no fault; one that lost its database is.
+fn nothing_there(home: &Home) -> Section {
+    let mut section = Section::new("database");
+    let full = |folder: &str| {
+        let shelves = std::fs::read_dir(home.path().join(folder)).into_iter().flatten().flatten();
+        shelves.filter(|entry| entry.file_name().len() == 2).count() > 0
+    };
+    section.add(if full("blobs") {
+        Check::fail("open", "the home has blobs and no database", "restore a copy of the home")
+    } else {
+        Check::warn("open", "there is none yet", "`holdpoint serve` makes one")
+    });
+    section
+}
