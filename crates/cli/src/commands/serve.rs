@@ -20,6 +20,7 @@ use crate::home::Home;
 use crate::logging;
 use crate::problem::{Exit, Failure, Problem};
 use crate::settings::Flag;
+use crate::text::many;
 use crate::wiring::{self, HomeOptions, OpenHome};
 
 /// How often the heads of streams are sealed.
@@ -89,7 +90,8 @@ async fn serve(home: &Home, listen: Listen, context: &mut Context<'_, '_>) -> Re
         ended = &mut working => {
             let (stopped, drained) = ended.map_err(cannot_start)?;
             if let Ok(Stopped::Cut(connections)) = stopped {
-                context.output.say(&format!("stopped; {connections} connections did not end in time"));
+                let connections = many(connections as u64, "connection", "connections");
+                context.output.say(&format!("stopped; {connections} did not end in time"));
             }
             if !drained.clean {
                 context.output.say("stopped; work that did not end in time is owed to the next server");
