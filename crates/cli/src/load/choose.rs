@@ -110,7 +110,7 @@ pub fn new_pipeline(numbers: &mut Numbers, pipeline: PipelineId, run: RunId) -> 
     let create = CreatePipeline { name: "load".into(), description: None, config };
     let mut requests =
         vec![Request::new("create", Command::Pipeline(pipeline, PipelineCommand::Create(create)))];
-    for n in 0..1 + numbers.below(3) {
+    for n in 0..=numbers.below(3) {
         let definition = plans::checkpoint(numbers, &format!("C{n}"));
         let add = PipelineCommand::AddCheckpoint(AddCheckpoint { definition, position: None });
         requests.push(Request::new("add_checkpoint", Command::Pipeline(pipeline, add)));
@@ -168,8 +168,9 @@ pub fn act(numbers: &mut Numbers, run: RunId, state: &RunState) -> Option<Reques
         RunStatus::InProgress | RunStatus::Paused => {}
         RunStatus::Completed | RunStatus::Failed | RunStatus::Aborted => return None,
     }
-    let choices = state.gates.iter().filter_map(|(id, gate)| Some((*id, gate.choice.as_ref()?.1.clone())));
-    if let Some((gate, choice)) = choices.last() {
+    let mut choices =
+        state.gates.iter().filter_map(|(id, gate)| Some((*id, gate.choice.as_ref()?.1.clone())));
+    if let Some((gate, choice)) = choices.next_back() {
         let labels: Vec<_> = choice.options.iter().collect();
         let option = numbers.pick(&labels)?.label.clone();
         let answer = AnswerGate { gate, option, feedback: None };

@@ -53,6 +53,8 @@ pub struct Client {
     next: Vec<Request>,
 }
 
+type Answered = Result<Submitted, SubmitError>;
+
 /// What was sent, so that it can be sent again.
 struct Sent {
     request: Request,
@@ -72,10 +74,11 @@ impl Client {
         while !self.shared.stop.is_cancelled() && !self.is_silent() {
             let chosen = match self.choose().await {
                 Ok(chosen) => chosen,
-                Err(error) => self.bad(&error)?,
+                Err(error) => bad(&error)?,
             };
             match chosen {
-                Some(request) => self.send(request).await?,
+                // On the heap: the future of a submit is large.
+                Some(request) => Box::pin(self.send(request)).await?,
                 None => tokio::task::yield_now().await,
             }
         }
@@ -141,7 +144,7 @@ impl Client {
         let home = &shared.home;
         let filled = form::fill(&home.engine, &*home.blobs, &mut self.numbers, &mut request.command).await;
         if let Err(error) = filled {
-            self.bad::<()>(&error)?;
+            bad::<()>(&error)?;
             return Ok(());
         }
         let n = shared.sent.fetch_add(1, Ordering::Relaxed);
@@ -153,13 +156,19 @@ impl Client {
         let sent = Sent { request, key };
         let command = CommandId(shared.ids.mint());
         told::trying(n, &sent.key.key, sent.request.op, sent.key.request, command)?;
-        let (first, second) = if self.numbers.percent(8) {
-            let (first, second) = tokio::join!(self.submit(&sent, command), self.submit_again(&sent));
-            (first, Some(second))
+        if !self.numbers.percent(8) {
+            let answer = self.submit(&sent, command).await;
+            return self.answered(n, command, &sent, answer, None).await;
+        }
+        let twin = CommandId(shared.ids.mint());
+        let (first, second) = tokio::join!(self.submit(&sent, command), self.submit(&sent, twin));
+        // Between the two others may have changed what is possible: either may have been refused alone.
+        let carried_out = |answer: &Answered| answer.as_ref().is_ok_and(|s| s.receipt.is_some());
+        if carried_out(&second) && !carried_out(&first) {
+            self.answered(n, twin, &sent, second, None).await
         } else {
-            (self.submit(&sent, command).await, None)
-        };
-        self.answered(n, command, &sent, first, second).await
+            self.answered(n, command, &sent, first, Some(second).filter(carried_out)).await
+        }
     }
 
     async fn answered(
@@ -167,14 +176,14 @@ impl Client {
         n: u64,
         command: CommandId,
         sent: &Sent,
-        first: Result<Submitted, SubmitError>,
-        second: Option<Result<Submitted, SubmitError>>,
+        first: Answered,
+        second: Option<Answered>,
     ) -> Result<(), Ended> {
         let first = match first {
             Ok(submitted) => submitted,
             Err(error) => {
                 let code = error.code();
-                self.bad::<()>(&error)?;
+                bad::<()>(&error)?;
                 told::refused(n, code)?;
                 return Ok(());
             }
@@ -193,14 +202,14 @@ impl Client {
             let _ = kill_process(getpid(), Signal::KILL);
         }
         if let Some(second) = second {
-            self.same(n, receipt, first.replayed, second)?;
+            same(n, receipt, first.replayed, second)?;
         } else if self.numbers.percent(40) {
             self.look(n, receipt, command, sent).await?;
         }
         self.remember(&first);
         if self.numbers.percent(15) {
             let again = self.submit_again(sent).await;
-            self.same(n, receipt, false, again)?;
+            same(n, receipt, false, again)?;
         }
         if self.numbers.percent(3) {
             let other = IdemKey { request: Digest::ZERO, ..sent.key.clone() };
@@ -213,38 +222,14 @@ impl Client {
         Ok(())
     }
 
-    async fn submit(&self, sent: &Sent, command: CommandId) -> Result<Submitted, SubmitError> {
+    async fn submit(&self, sent: &Sent, command: CommandId) -> Answered {
         let engine = &self.shared.home.engine;
         let what = sent.request.command.clone();
         TaggedIds::under(command, engine.submit(Actor::person(SENDER), Some(sent.key.clone()), what)).await
     }
 
-    async fn submit_again(&self, sent: &Sent) -> Result<Submitted, SubmitError> {
+    async fn submit_again(&self, sent: &Sent) -> Answered {
         self.submit(sent, CommandId(self.shared.ids.mint())).await
-    }
-
-    /// The same request again must have the same answer, and must be known for what it is.
-    fn same(
-        &self,
-        n: u64,
-        receipt: &Receipt,
-        was_replayed: bool,
-        again: Result<Submitted, SubmitError>,
-    ) -> Result<(), Ended> {
-        match again {
-            Ok(again) => {
-                let place = |receipt: &Receipt| (receipt.first, receipt.last);
-                let same = again.receipt.as_ref().map(place) == Some(place(receipt));
-                if same && again.replayed != was_replayed {
-                    return Ok(());
-                }
-                violated(format!("try {n} stands at {receipt:?}, and sent again it came to {again:?}"))
-            }
-            Err(SubmitError::Contended) => Ok(()),
-            Err(error) => {
-                violated(format!("try {n} was carried out, and sent again it was refused: {error}"))
-            }
-        }
     }
 
     /// What was answered can be read at once, by any reader.
@@ -290,18 +275,34 @@ impl Client {
             self.shared.known.token(token);
         }
     }
+}
 
-    /// A refusal is an answer; a store that fails is not.
-    fn bad<T: Default>(&self, error: &SubmitError) -> Result<T, Ended> {
-        match error {
-            SubmitError::Rejected(_) | SubmitError::Contended => Ok(T::default()),
-            SubmitError::KeyReused
-            | SubmitError::Fenced(_)
-            | SubmitError::DiskFull
-            | SubmitError::Store(_)
-            | SubmitError::Blob(_)
-            | SubmitError::Unknown(_) => violated(format!("the engine failed: {error}")),
+/// The same request again must have the same answer, and must be known for what it is.
+fn same(n: u64, receipt: &Receipt, was_replayed: bool, again: Answered) -> Result<(), Ended> {
+    match again {
+        Ok(again) => {
+            let place = |receipt: &Receipt| (receipt.first, receipt.last);
+            let same = again.receipt.as_ref().map(place) == Some(place(receipt));
+            if same && again.replayed != was_replayed {
+                return Ok(());
+            }
+            violated(format!("try {n} stands at {receipt:?}, and sent again it came to {again:?}"))
         }
+        Err(SubmitError::Contended) => Ok(()),
+        Err(error) => violated(format!("try {n} was carried out, and sent again it was refused: {error}")),
+    }
+}
+
+/// A refusal is an answer; a store that fails is not.
+fn bad<T: Default>(error: &SubmitError) -> Result<T, Ended> {
+    match error {
+        SubmitError::Rejected(_) | SubmitError::Contended => Ok(T::default()),
+        SubmitError::KeyReused
+        | SubmitError::Fenced(_)
+        | SubmitError::DiskFull
+        | SubmitError::Store(_)
+        | SubmitError::Blob(_)
+        | SubmitError::Unknown(_) => violated(format!("the engine failed: {error}")),
     }
 }
 

@@ -27,7 +27,7 @@ impl Shape<'_> {
     /// A chain whose members may be groups, loops and gates.
     fn level(&mut self, deep: u32) -> Vec<PlanStep> {
         let mut steps: Vec<PlanStep> = Vec::new();
-        for _ in 0..1 + self.numbers.below(3) {
+        for _ in 0..=self.numbers.below(3) {
             let before = steps.last().map(|step| step.id.clone());
             let kind = match self.numbers.below(10) {
                 0 | 1 if deep > 0 => PlanKind::Group(self.side_by_side()),

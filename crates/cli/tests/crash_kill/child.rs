@@ -85,6 +85,8 @@ pub struct Load {
     child: Child,
     lines: Receiver<String>,
     pub told: Told,
+    /// How the process names itself in the log.
+    pub tag: u32,
 }
 
 impl Load {
@@ -114,7 +116,7 @@ impl Load {
                 }
             }
         });
-        Self { child, lines, told: Told::default() }
+        Self { child, lines, told: Told::default(), tag: start.seed as u32 }
     }
 
     /// Listens until so many commands were acknowledged, the time is over, or the process has ended; false

@@ -39,6 +39,7 @@ struct Counts {
     acknowledged: usize,
     refused: usize,
     stops: u64,
+    /// Stops during which the other process took work over.
     takeovers: usize,
     homes: u64,
 }
@@ -53,11 +54,10 @@ struct Harness {
 }
 
 #[test]
+#[expect(clippy::print_stderr, reason = "how much was proven is worth reading")]
 fn crash_kill_loses_and_doubles_nothing() {
     let cycles = number("HOLDPOINT_KILLS").unwrap_or(40);
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let seed = number("HOLDPOINT_KILL_SEED").unwrap_or(now.as_micros() as u64);
-    let mut harness = Harness::new(seed);
+    let mut harness = Harness::new(seed());
     let begin = Instant::now();
     for cycle in 0..cycles {
         let last = cycle + 1 == cycles || (cycle + 1) % CYCLES_PER_HOME == 0;
@@ -65,7 +65,21 @@ fn crash_kill_loses_and_doubles_nothing() {
             harness.fail(&what);
         }
     }
-    eprintln!("seed {seed}: {:?} in {:?}", harness.counts, begin.elapsed());
+    eprintln!("seed {}: {:?} in {:?}", harness.seed, harness.counts, begin.elapsed());
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "how much was proven is worth reading")]
+fn crash_stopped_for_longer_than_its_lease_it_settles_nothing() {
+    let stops = number("HOLDPOINT_KILLS").unwrap_or(40).div_ceil(20).max(5);
+    let mut harness = Harness::new(seed());
+    for stop in 0..stops {
+        let told = harness.stop_one_of_two();
+        if let Err(what) = harness.after(&told, stop + 1 == stops) {
+            harness.fail(&what);
+        }
+    }
+    eprintln!("seed {}: {:?}", harness.seed, harness.counts);
 }
 
 #[test]
@@ -102,7 +116,7 @@ fn stop_outside_a_commit(stopped: &mut Load, other: &mut Load) -> bool {
         stopped.signal(Signal::STOP);
         other.listen(usize::MAX, Duration::from_millis(15));
         let told = other.told.acknowledged();
-        other.listen(told + 1, Duration::from_millis(40));
+        other.listen(told + 1, Duration::from_millis(150));
         if other.told.acknowledged() > told {
             return true;
         }
@@ -110,6 +124,11 @@ fn stop_outside_a_commit(stopped: &mut Load, other: &mut Load) -> bool {
         stopped.listen(stopped.told.acknowledged() + 1, Duration::from_millis(20));
     }
     false
+}
+
+fn seed() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    number("HOLDPOINT_KILL_SEED").unwrap_or(now.as_micros() as u64)
 }
 
 fn number(variable: &str) -> Option<u64> {
@@ -132,13 +151,18 @@ impl Harness {
         } else {
             vec![self.one()]
         };
+        self.after(&told, last_of_home)
+    }
+
+    /// Checks a home after its processes have died.
+    fn after(&mut self, told: &[Told], last_of_home: bool) -> Result<(), String> {
         self.counts.cycles += 1;
-        for told in &told {
+        for told in told {
             self.counts.acknowledged += told.acknowledged();
             self.counts.refused += told.answers.len() - told.acknowledged();
         }
         let all = last_of_home || self.counts.cycles.is_multiple_of(CYCLES_PER_CHECK);
-        self.runtime.block_on(self.checker.check(&told, all))?;
+        self.runtime.block_on(self.checker.check(told, all))?;
         if last_of_home {
             self.finish_home()?;
         }
@@ -148,7 +172,7 @@ impl Harness {
     /// One process, killed by itself after an answer, by us after an answer, or after a time.
     fn one(&mut self) -> Told {
         let mut start = self.start();
-        let answers = 1 + self.numbers.below(80);
+        let answers = 1 + self.numbers.below(12 * u64::from(start.clients));
         match self.numbers.below(3) {
             0 => {
                 start.die_after = Some(answers);
@@ -185,8 +209,9 @@ impl Harness {
     /// stopped one does when it goes on, it may not settle that work.
     fn stop_one_of_two(&mut self) -> Vec<Told> {
         self.counts.stops += 1;
-        let short = |start: Start| Start { lease_ms: LEASE_MS, nap_ms: 60, ..start };
-        let (first, second) = (short(self.start()), short(self.start()));
+        // What the second takes over it has not finished when the first goes on.
+        let first = Start { lease_ms: LEASE_MS, nap_ms: 60, clients: 4, ..self.start() };
+        let second = Start { lease_ms: LEASE_MS, nap_ms: 400, clients: 4, ..self.start() };
         let mut first = self.spawn(first);
         let mut second = self.spawn(second);
         first.listen(10 + self.numbers.below(20) as usize, Duration::from_millis(500));
@@ -195,7 +220,7 @@ impl Harness {
             && let Ok(log) = self.checker.open()
             && stop_outside_a_commit(&mut first, &mut second)
         {
-            self.until_takeover(&log, Duration::from_millis(5 * LEASE_MS));
+            self.until_taken_from(first.tag, &log, Duration::from_millis(5 * LEASE_MS));
         }
         first.signal(Signal::CONT);
         let more = first.told.acknowledged() + 5 + self.numbers.below(20) as usize;
@@ -207,20 +232,20 @@ impl Harness {
         vec![first.kill(), second]
     }
 
-    fn until_takeover(&mut self, log: &SqliteLog, time: Duration) {
-        let before = self.checker.seen.takeovers;
+    fn until_taken_from(&mut self, process: u32, log: &SqliteLog, time: Duration) {
         let checker = &mut self.checker;
+        let before = checker.seen.takeovers.len();
         let wait = async {
             let mut head = log.head();
             // What is wrong with the log is found by the check that follows.
-            while checker.read(log).await.is_ok() && checker.seen.takeovers == before {
+            while checker.read(log).await.is_ok() && !checker.seen.takeovers[before..].contains(&process) {
                 if head.changed().await.is_err() {
                     return;
                 }
             }
         };
         let _ = self.runtime.block_on(async { tokio::time::timeout(time, wait).await });
-        self.counts.takeovers += self.checker.seen.takeovers - before;
+        self.counts.takeovers += usize::from(self.checker.seen.takeovers[before..].contains(&process));
     }
 
     /// A process finishes everything that does not wait for a person, also what another one left that died

@@ -25,8 +25,8 @@ pub struct Seen {
     streams: HashMap<StreamId, Stream>,
     /// Blobs that events name.
     pub blobs: Vec<Digest>,
-    /// Times that work was taken over.
-    pub takeovers: usize,
+    /// From which processes work was taken over, in order.
+    pub takeovers: Vec<u32>,
 }
 
 struct Stream {
@@ -65,7 +65,7 @@ impl Seen {
         for event in &events {
             evolve(&mut stream.state, &stamp, event);
         }
-        self.takeovers += usize::from(stream.own(row, &events, owed));
+        self.takeovers.extend(stream.own(row, &events, owed));
         self.blobs.extend(events.iter().filter_map(named));
         Ok(())
     }
@@ -173,8 +173,8 @@ impl Stream {
         matches!(&self.state, State::Run(run) if due(run, at).is_some())
     }
 
-    /// Who holds the run's work after a row; true if it was taken over.
-    fn own(&mut self, row: &Row, events: &[Event], owed_before: bool) -> bool {
+    /// Who holds the run's work after a row; from whom, if it was taken over.
+    fn own(&mut self, row: &Row, events: &[Event], owed_before: bool) -> Option<u32> {
         let by = Some(process(row.command));
         let restarted = events.iter().any(|e| matches!(e, Event::Run(RunEvent::AttemptRestarted { .. })));
         // A timer is fired by whoever holds the run; a takeover for its sake leaves no other mark.
@@ -185,6 +185,6 @@ impl Stream {
         } else if restarted || timer || (!owed_before && self.owner.is_none()) {
             self.owner = by;
         }
-        restarted && before != self.owner
+        before.filter(|_| restarted && before != self.owner)
     }
 }
