@@ -4,6 +4,7 @@
 //! translate between people and the engine and hold no rule of their own.
 
 mod args;
+mod bench;
 mod commands;
 mod context;
 mod home;

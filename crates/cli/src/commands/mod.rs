@@ -1,6 +1,7 @@
 //! The commands, one file each. A new one is a file with its `Args` and `run`, a variant, and a line per method.
 
 mod audit;
+mod bench;
 mod completions;
 mod config;
 mod doctor;
@@ -17,6 +18,7 @@ pub enum Command {
     Serve(serve::Args),
     Doctor(doctor::Args),
     Audit(audit::Args),
+    Bench(bench::Args),
     Config(config::Args),
     Completions(completions::Args),
     #[command(hide = true)]
@@ -29,6 +31,7 @@ impl Command {
             Self::Serve(args) => serve::run(args, context),
             Self::Doctor(args) => doctor::run(&args, context),
             Self::Audit(args) => audit::run(&args, context),
+            Self::Bench(args) => bench::run(&args, context),
             Self::Config(args) => config::run(&args, context),
             Self::Completions(args) => completions::run(&args, context),
             Self::Load(args) => load::run(&args, context),
@@ -40,6 +43,7 @@ impl Command {
             Self::Serve(_) => "serve",
             Self::Doctor(_) => "doctor",
             Self::Audit(_) => "audit",
+            Self::Bench(_) => "bench",
             Self::Config(_) => "config",
             Self::Completions(_) => "completions",
             Self::Load(_) => "load",
@@ -52,6 +56,7 @@ impl Command {
             Self::Serve(_)
             | Self::Doctor(_)
             | Self::Audit(_)
+            | Self::Bench(_)
             | Self::Config(_)
             | Self::Completions(_)
             | Self::Load(_) => false,
