@@ -34,7 +34,7 @@ impl Clock for SystemClock {
     fn sleep_until(&self, at: Timestamp) -> BoxFuture<'static, ()> {
         let wait = at.0.saturating_sub(self.now().0).max(0);
         // Long waits are cut short: a clock that is set forward is noticed within a minute.
-        let wait = Duration::from_micros(wait.unsigned_abs()).min(Duration::from_secs(60));
+        let wait = Duration::from_micros(wait.unsigned_abs()).min(Duration::from_mins(1));
         Box::pin(tokio::time::sleep(wait))
     }
 }

@@ -41,11 +41,10 @@ impl SubmitError {
             Self::Fenced(_) => "fenced",
             Self::Contended => "contended",
             Self::DiskFull | Self::Blob(BlobError::DiskFull) => "disk_full",
-            Self::Store(_) => "storage",
+            Self::Store(_) | Self::Blob(BlobError::Io(_)) => "storage",
             Self::Blob(BlobError::TooLarge(_)) => "too_large",
             Self::Blob(BlobError::Missing(_)) => "blob_missing",
             Self::Blob(BlobError::Corrupt(_)) => "blob_corrupt",
-            Self::Blob(BlobError::Io(_)) => "storage",
             Self::Unknown(_) => "commit_unknown",
         }
     }

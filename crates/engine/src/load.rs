@@ -52,7 +52,7 @@ impl Loaded {
 pub(crate) async fn load(log: &dyn EventLog, stream: StreamId) -> Result<(Loaded, Sizes), StoreError> {
     let saved = log.fold(stream).await?.filter(|fold| fold.code == FOLD_CODE);
     let fold = saved.as_ref().map_or(0, |fold| fold.bytes.len() as u64);
-    let mut loaded = saved.and_then(decode).unwrap_or_else(|| Loaded::empty(stream));
+    let mut loaded = saved.as_ref().and_then(decode).unwrap_or_else(|| Loaded::empty(stream));
     let tail = catch_up(log, stream, &mut loaded).await?;
     Ok((loaded, Sizes { tail, fold }))
 }
@@ -67,7 +67,7 @@ pub(crate) async fn load_before(
     if let Some(fold) = log.fold(stream).await?.filter(|fold| fold.code == FOLD_CODE) {
         let last = log.read(stream, Version(fold.version.0.saturating_sub(1)), 1).await?;
         if last.first().is_some_and(|row| row.last_seq() < position) {
-            loaded = decode(fold).unwrap_or(loaded);
+            loaded = decode(&fold).unwrap_or(loaded);
         }
     }
     loop {
@@ -102,7 +102,7 @@ pub(crate) async fn catch_up(
 }
 
 /// A saved fold that cannot be read is ignored: the log has everything.
-fn decode(fold: SavedFold) -> Option<Loaded> {
+fn decode(fold: &SavedFold) -> Option<Loaded> {
     let state: State = serde_json::from_slice(&fold.bytes).ok()?;
     Some(Loaded { state, version: fold.version, head: fold.hash })
 }

@@ -143,14 +143,13 @@ impl Engine {
     /// A stream as the cache has it, else from the store; a run comes with its plan.
     pub(crate) async fn load(&self, stream: StreamId) -> Result<(Arc<Slot>, Arc<Loaded>), SubmitError> {
         let slot = self.inner.cache.slot(stream);
-        let loaded = match slot.get() {
-            Some(loaded) => loaded,
-            None => {
-                let (loaded, sizes) = load::load(self.log(), stream).await?;
-                let loaded = Arc::new(loaded);
-                slot.fill(loaded.clone(), sizes);
-                loaded
-            }
+        let loaded = if let Some(loaded) = slot.get() {
+            loaded
+        } else {
+            let (loaded, sizes) = load::load(self.log(), stream).await?;
+            let loaded = Arc::new(loaded);
+            slot.fill(loaded.clone(), sizes);
+            loaded
         };
         self.inner.plans.ensure(&*self.inner.parts.blobs, &loaded).await?;
         Ok((slot, loaded))

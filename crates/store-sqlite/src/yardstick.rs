@@ -14,16 +14,17 @@ const ROW: usize = 250;
 
 /// The times of commits of one row into a table without an index, WAL and FULL.
 pub fn commits(file: &Path, count: usize) -> Result<Vec<Duration>, StoreError> {
-    let mut db = open(file, "CREATE TABLE bare(seq INTEGER PRIMARY KEY, bytes BLOB)").map_err(io)?;
+    let mut db =
+        open(file, "CREATE TABLE bare(seq INTEGER PRIMARY KEY, bytes BLOB)").map_err(|cause| io(&cause))?;
     let row = vec![b'x'; ROW];
     // The first commits stretch the log file; afterwards it is overwritten in place.
     for _ in 0..count / 4 {
-        one(&mut db, &row).map_err(io)?;
+        one(&mut db, &row).map_err(|cause| io(&cause))?;
     }
     let mut times = Vec::with_capacity(count);
     for _ in 0..count {
         let start = Instant::now();
-        one(&mut db, &row).map_err(io)?;
+        one(&mut db, &row).map_err(|cause| io(&cause))?;
         times.push(start.elapsed());
     }
     Ok(times)
@@ -40,12 +41,12 @@ pub fn groups(file: &Path, count: usize, rows: u32) -> Result<Vec<Duration>, Sto
         "CREATE TABLE log(seq INTEGER PRIMARY KEY, stream INT, version INT, bytes BLOB);
          CREATE UNIQUE INDEX log_stream ON log(stream, version)",
     )
-    .map_err(io)?;
+    .map_err(|cause| io(&cause))?;
     let row = vec![b'x'; ROW];
     let mut times = Vec::with_capacity(count);
     for version in 0..count {
         let start = Instant::now();
-        group(&mut db, version, rows, &row).map_err(io)?;
+        group(&mut db, version, rows, &row).map_err(|cause| io(&cause))?;
         times.push(start.elapsed());
     }
     Ok(times)
@@ -70,6 +71,6 @@ fn open(file: &Path, schema: &str) -> rusqlite::Result<Connection> {
     Ok(db)
 }
 
-fn io(cause: rusqlite::Error) -> StoreError {
+fn io(cause: &rusqlite::Error) -> StoreError {
     StoreError::Io(cause.to_string())
 }

@@ -34,10 +34,7 @@ pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> 
     let mut told = Ok(());
     let mut each = |figure: &Figure| {
         if told.is_ok() {
-            told = match json {
-                true => context.output.value(figure),
-                false => context.output.data(&line(figure)),
-            };
+            told = if json { context.output.value(figure) } else { context.output.data(&line(figure)) };
             told = std::mem::replace(&mut told, Ok(())).and_then(|()| context.output.flush());
         }
     };
@@ -66,25 +63,18 @@ fn failed(why: &str) -> Problem {
 }
 
 fn line(figure: &Figure) -> String {
-    let mut text = format!("{:<20}", figure.name);
-    if let Some(p50) = figure.p50_us {
-        text.push_str(&format!(" p50 {p50:>9.1} µs"));
-    }
-    if let Some(p99) = figure.p99_us {
-        text.push_str(&format!("  p99 {p99:>9.1} µs"));
-    }
-    if let Some(rate) = figure.per_s {
-        text.push_str(&format!("  {rate:>10.0} /s"));
-    }
-    if let Some(bytes) = figure.bytes {
-        text.push_str(&format!("  {bytes} bytes"));
-    }
-    if let Some(ratio) = &figure.ratio {
-        text.push_str(&format!("  {:.2} × {}", ratio.value, ratio.to));
-    }
-    if let (Some(goal), Some(met)) = (figure.goal, figure.met) {
-        text.push_str(&format!("  (goal {goal:.2}: {})", if met { "met" } else { "missed" }));
-    }
-    text.push('\n');
-    text
+    let parts = [
+        Some(format!("{:<20}", figure.name)),
+        figure.p50_us.map(|p50| format!("p50 {p50:>9.1} µs")),
+        figure.p99_us.map(|p99| format!("p99 {p99:>9.1} µs")),
+        figure.per_s.map(|rate| format!("{rate:>10.0} /s")),
+        figure.bytes.map(|bytes| format!("{bytes} bytes")),
+        figure.ratio.as_ref().map(|ratio| format!("{:.2} × {}", ratio.value, ratio.to)),
+        figure
+            .goal
+            .zip(figure.met)
+            .map(|(goal, met)| format!("(goal {goal:.2}: {})", if met { "met" } else { "missed" })),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    parts.join("  ") + "\n"
 }
