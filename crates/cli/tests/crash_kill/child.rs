@@ -74,7 +74,7 @@ impl Told {
             self.answers.insert(n, Answer::Done(Place { first, last }));
         } else if let Some(n) = number("ack") {
             self.answers.insert(n, Answer::Refused(text("refused")));
-        } else {
+        } else if value.get("listening").is_none() {
             self.violations.push(line.to_owned());
         }
     }
@@ -91,10 +91,7 @@ pub struct Load {
 
 impl Load {
     pub fn start(home: &Path, stderr: &Path, start: Start) -> Self {
-        let stderr = File::options().create(true).append(true).open(stderr).expect("a file for its talk");
-        let binary = std::env::var_os("HOLDPOINT_KILL_BINARY");
-        let mut command = Command::new(binary.unwrap_or_else(|| env!("CARGO_BIN_EXE_holdpoint").into()));
-        command.arg("load").arg("--home").arg(home);
+        let mut command = binary("load", home);
         command.args(["--seed", &start.seed.to_string(), "--clients", &start.clients.to_string()]);
         command.args(["--lease-ms", &start.lease_ms.to_string(), "--nap-ms", &start.nap_ms.to_string()]);
         if let Some(n) = start.requests {
@@ -103,6 +100,18 @@ impl Load {
         if let Some(n) = start.die_after {
             command.args(["--die-after", &n.to_string()]);
         }
+        Self::spawn(command, stderr, start.seed as u32)
+    }
+
+    /// The server, which does the same work and tells only where it listens.
+    pub fn serve(home: &Path, stderr: &Path) -> Self {
+        let mut command = binary("serve", home);
+        command.args(["--port", "0", "--json"]);
+        Self::spawn(command, stderr, 0)
+    }
+
+    fn spawn(mut command: Command, stderr: &Path, tag: u32) -> Self {
+        let stderr = File::options().create(true).append(true).open(stderr).expect("a file for its talk");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(stderr);
         let mut child = command.spawn().expect("the binary starts");
         let mut out = BufReader::new(child.stdout.take().expect("its output"));
@@ -116,7 +125,7 @@ impl Load {
                 }
             }
         });
-        Self { child, lines, told: Told::default(), tag: start.seed as u32 }
+        Self { child, lines, told: Told::default(), tag }
     }
 
     /// Listens until so many commands were acknowledged, the time is over, or the process has ended; false
@@ -142,7 +151,7 @@ impl Load {
     pub fn kill(mut self) -> Told {
         self.signal(Signal::KILL);
         self.end();
-        self.told
+        std::mem::take(&mut self.told)
     }
 
     /// Waits until the process has ended by itself, for at most this long.
@@ -152,7 +161,7 @@ impl Load {
             return (None, self.kill());
         }
         let status = self.child.wait().expect("a child");
-        (Some(status), self.told)
+        (Some(status), std::mem::take(&mut self.told))
     }
 
     fn end(&mut self) {
@@ -161,4 +170,19 @@ impl Load {
             self.told.hear(&line);
         }
     }
+}
+
+impl Drop for Load {
+    /// A test that fails leaves no process behind.
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn binary(command: &str, home: &Path) -> Command {
+    let binary = std::env::var_os("HOLDPOINT_KILL_BINARY");
+    let mut started = Command::new(binary.unwrap_or_else(|| env!("CARGO_BIN_EXE_holdpoint").into()));
+    started.arg(command).arg("--home").arg(home);
+    started
 }

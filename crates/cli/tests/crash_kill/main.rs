@@ -109,6 +109,23 @@ fn crash_told_twice_it_ends_at_once() {
     harness.runtime.block_on(harness.checker.check(&[told], true)).expect("nothing lost");
 }
 
+#[test]
+fn crash_what_a_dead_process_left_the_server_goes_on_with() {
+    let mut harness = Harness::new(3);
+    let start = Start { clients: 8, nap_ms: 600_000, ..harness.start() };
+    let mut load = harness.spawn(start);
+    assert!(load.listen(60, LONG), "it goes on: {:?}", load.told);
+    let dead = load.kill();
+    harness.runtime.block_on(harness.checker.check(&[dead], false)).expect("nothing lost");
+    assert!(harness.checker.seen.busy() > 0, "work is left");
+    let server = Load::serve(&harness.checker.home, &harness.stderr());
+    harness.runtime.block_on(harness.checker.until_quiet(LONG)).expect("the work is done");
+    server.signal(Signal::TERM);
+    let (status, told) = server.wait(Duration::from_secs(10));
+    assert!(status.is_some_and(|status| status.success()), "{status:?}");
+    harness.runtime.block_on(harness.checker.check(&[told], true)).expect("nothing lost");
+}
+
 /// Stops a process so that another one can go on: who is stopped inside a commit lets nobody write, and nobody
 /// open the home, until it goes on.
 fn stop_outside_a_commit(stopped: &mut Load, other: &mut Load) -> bool {

@@ -12,10 +12,11 @@ use holdpoint_core::{
 };
 use holdpoint_store::Row;
 
-/// The part of a command's name that says which process gave it.
+/// The part of a command's name that says which process gave it; 0 for all that do not name themselves.
 pub fn process(command: CommandId) -> u32 {
     let bytes = command.0.as_bytes();
-    u32::from_be_bytes([bytes[12], bytes[13], bytes[14], bytes[15]])
+    let tagged = bytes[6..9] == [0x70, 0, 0x80];
+    if tagged { u32::from_be_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]) } else { 0 }
 }
 
 /// Everything read so far.
