@@ -11,7 +11,8 @@ use holdpoint_engine::executor::{Executor, Job};
 use holdpoint_store::{BlobStore, BoxFuture, SMALL_BLOB};
 use serde_json::json;
 
-use crate::scenery::Scenery;
+use crate::ledger::Pid;
+use crate::scenery::{Scenery, Working};
 
 /// How often a hanging executor looks whether faults are over.
 const LOOK: Duration = Duration::from_millis(700);
@@ -20,6 +21,8 @@ const LOOK: Duration = Duration::from_millis(700);
 pub struct SimExecutor {
     /// The world.
     pub scenery: Arc<Scenery>,
+    /// The process.
+    pub pid: Pid,
     /// Where outputs are kept.
     pub blobs: Arc<dyn BlobStore>,
 }
@@ -48,14 +51,14 @@ impl SimExecutor {
         let mut habits = self.scenery.habits();
         let takes = match habits.below(10) {
             0..4 => 0,
-            4..8 => habits.between(1, 300),
-            _ => habits.between(1_000, 20_000),
+            4..7 => habits.between(1, 300),
+            _ => habits.between(1_000, 30_000),
         };
         Habit {
             takes: Duration::from_millis(takes),
             hangs: match habits.below(100) {
-                0..6 => Hangs::WhileFaults,
-                6..8 if !self.scenery.is_healed() => Hangs::ForEver,
+                0..10 => Hangs::WhileFaults,
+                10..12 if !self.scenery.is_healed() => Hangs::ForEver,
                 _ => Hangs::Never,
             },
             fails: habits.percent(20),
@@ -68,10 +71,10 @@ impl SimExecutor {
 impl Executor for SimExecutor {
     fn run(&self, job: Job) -> BoxFuture<'static, Outcome> {
         let habit = self.habit();
-        let (scenery, blobs) = (self.scenery.clone(), self.blobs.clone());
+        let (scenery, blobs, pid) = (self.scenery.clone(), self.blobs.clone(), self.pid);
         scenery.note(&format!("work {} of {} begins", show(job.effect), job.run));
         Box::pin(async move {
-            let _at_work = AtWork::begin(&scenery, &job);
+            let _at_work = AtWork::begin(&scenery, pid, &job);
             let cancel = job.cancel.clone();
             let work = work(&scenery, &*blobs, &job, habit);
             let outcome = tokio::select! {
@@ -93,8 +96,9 @@ struct AtWork {
 }
 
 impl AtWork {
-    fn begin(scenery: &Arc<Scenery>, job: &Job) -> Self {
-        let no = scenery.at_work(job.run, job.effect, job.cancel.clone());
+    fn begin(scenery: &Arc<Scenery>, pid: Pid, job: &Job) -> Self {
+        let work = Working { pid, run: job.run, effect: job.effect, cancel: job.cancel.clone() };
+        let no = scenery.at_work(work);
         Self { scenery: scenery.clone(), no }
     }
 }
@@ -117,8 +121,11 @@ async fn work(scenery: &Scenery, blobs: &dyn BlobStore, job: &Job, habit: Habit)
     }
     let fails = habit.fails && !scenery.is_healed();
     let usage = Usage { calls: 1, cost_micros: habit.token % 100, ..Usage::default() };
+    let strict = !scenery.is_healed() && habit.token % 3 == 0;
     match job.kind {
-        EffectKind::Judge => Outcome::Judged { passed: !fails, reasons: vec!["as it is".into()], usage },
+        EffectKind::Judge => {
+            Outcome::Judged { passed: !fails && !strict, reasons: vec!["as it is".into()], usage }
+        }
         EffectKind::DoWork if fails => failed("broken"),
         EffectKind::DoWork => {
             let mut artifacts = Vec::new();

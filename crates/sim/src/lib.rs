@@ -41,6 +41,8 @@ pub struct Summary {
     pub refused: u64,
     /// Late commits that were refused.
     pub fenced: u64,
+    /// Folds that stand saved.
+    pub folds: u64,
 }
 
 /// What is wrong in a world, and how to see it again.

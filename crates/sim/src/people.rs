@@ -9,15 +9,16 @@ use holdpoint_core::commands::answer_gate::AnswerGate;
 use holdpoint_core::commands::approve_complete::{ApproveComplete, Edit};
 use holdpoint_core::commands::create_pipeline::CreatePipeline;
 use holdpoint_core::commands::issue_token::IssueToken;
+use holdpoint_core::commands::record_outcome::{Outcome, RecordOutcome};
 use holdpoint_core::commands::roll_back::{RollBack, Target};
 use holdpoint_core::commands::start_run::{Source, StartRun};
 use holdpoint_core::commands::submit_form::SubmitForm;
 use holdpoint_core::commands::update_checkpoint::UpdateCheckpoint;
 use holdpoint_core::commands::update_pipeline::UpdatePipeline;
 use holdpoint_core::definition::PipelineConfig;
-use holdpoint_core::event::{Entry, Level, Role, RollbackType};
+use holdpoint_core::event::{Entry, Level, Role, RollbackType, Usage};
 use holdpoint_core::state::RunState;
-use holdpoint_core::state::run::{ExecutionState, Gate, GateKind};
+use holdpoint_core::state::run::{EffectId, ExecutionState, Gate, GateKind, Part};
 use holdpoint_core::{Actor, Digest, ExecNo, GateId, PipelineId, RunId};
 use holdpoint_store::SMALL_BLOB;
 use serde_json::{Map, json};
@@ -70,12 +71,15 @@ pub struct People {
     runs: Vec<RunId>,
     /// Digests that were shown at some time.
     seen: Vec<Digest>,
+    /// Whether people write much.
+    talkative: bool,
 }
 
 impl People {
     /// Nobody has done anything yet.
-    pub fn new(rng: Rng, ids: Arc<SimIds>) -> Self {
-        Self { rng, ids, pipelines: Vec::new(), runs: Vec::new(), seen: Vec::new() }
+    pub fn new(mut rng: Rng, ids: Arc<SimIds>) -> Self {
+        let talkative = rng.percent(20);
+        Self { rng, ids, pipelines: Vec::new(), runs: Vec::new(), seen: Vec::new(), talkative }
     }
 
     /// What it takes to begin: the home, pipelines with checkpoints.
@@ -102,7 +106,8 @@ impl People {
         let mut attached = None;
         let command = match self.rng.below(100) {
             0..62 => self.about_run(mirror, &mut attached),
-            62..74 => Some(self.start_run()),
+            62..72 => Some(self.start_run()),
+            72..74 => self.report_late(mirror),
             74..82 => self.go_back(mirror),
             82..86 => self.undo(mirror),
             86..95 => self.about_pipeline(mirror),
@@ -111,6 +116,7 @@ impl People {
         };
         let command = command.unwrap_or_else(|| self.start_run());
         let actor = match self.rng.below(20) {
+            _ if matches!(command, Command::Run(_, RunCommand::RecordOutcome(_))) => Actor::system(),
             0 => Actor::agent("model"),
             1..8 => Actor::person("bob"),
             _ => Actor::person("ann"),
@@ -232,8 +238,8 @@ impl People {
         let mut fields = Map::new();
         let answer = match self.rng.below(20) {
             0 => json!(7),
-            // Larger than what travels with an append.
-            1..4 => json!("long ".repeat(SMALL_BLOB / 4)),
+            // Larger than what travels with an append; two of them are worth a saved fold.
+            n if n < if self.talkative { 16 } else { 2 } => json!("long ".repeat(SMALL_BLOB / 4)),
             _ => json!(format!("answer {}", self.rng.below(5))),
         };
         fields.insert("answer".to_owned(), answer);
@@ -241,7 +247,11 @@ impl People {
     }
 
     fn go_back(&mut self, mirror: &Mirror) -> Option<Command> {
-        let (source, state) = self.some_run(mirror)?;
+        let somewhere = |state: &RunState| state.pipeline().is_some() && state.completed > 0;
+        let far: Vec<RunId> =
+            mirror.runs().filter(|(_, state)| somewhere(state)).map(|(run, _)| run).collect();
+        let source = *self.rng.pick(&far)?;
+        let state = mirror.run(source)?;
         let pipeline = mirror.pipeline(state.pipeline()?)?;
         let earlier: Vec<RunId> = pipeline.runs.values().map(|entry| entry.run).collect();
         let done: Vec<u32> = state
@@ -250,7 +260,8 @@ impl People {
             .filter(|e| e.state == ExecutionState::Completed)
             .map(|e| e.position)
             .collect();
-        let position = self.rng.pick(&done).copied().unwrap_or(0);
+        let first = done.iter().min().copied().unwrap_or(0);
+        let position = self.rng.pick(&done).copied().filter(|_| self.rng.percent(50)).unwrap_or(first);
         let (level, target) = if self.rng.percent(60) {
             (RollbackType::CheckpointLevel, None)
         } else {
@@ -258,6 +269,21 @@ impl People {
         };
         let checkpoint = Target::Position(position);
         Some(Command::RollBack(RollBack { level, source, target, checkpoint, reason: None }))
+    }
+
+    /// A worker that was thought dead reports on work that is long over.
+    fn report_late(&mut self, mirror: &Mirror) -> Option<Command> {
+        let (run, state) = self.some_run(mirror)?;
+        let over = standing(state, |state| match state {
+            ExecutionState::AwaitingComplete(_) | ExecutionState::Completed | ExecutionState::Failed => true,
+            ExecutionState::Pending | ExecutionState::AwaitingStart(_) | ExecutionState::Working(_) => false,
+        });
+        let x = *self.rng.pick(&over)?;
+        let execution = state.execution(x)?;
+        let (revision, attempt) = (execution.revision, execution.attempt);
+        let effect = EffectId { x, revision, attempt, part: Part::Work };
+        let outcome = Outcome::Done { output: None, artifacts: Vec::new(), usage: Usage::default() };
+        Some(Command::Run(run, RunCommand::RecordOutcome(RecordOutcome { effect, outcome })))
     }
 
     fn undo(&mut self, mirror: &Mirror) -> Option<Command> {

@@ -61,7 +61,7 @@ impl Process {
         let blobs: Arc<dyn BlobStore> = Arc::new(SimBlobs { inner: inner.blobs(), pulse: pulse.clone() });
         let head = scenery.follow();
         let log = Arc::new(SimLog { inner, pulse, pid, head });
-        let executor = SimExecutor { scenery: scenery.clone(), blobs: blobs.clone() };
+        let executor = SimExecutor { scenery: scenery.clone(), pid, blobs: blobs.clone() };
         let engine = Engine::new(Parts {
             log: log.clone(),
             blobs: blobs.clone(),
@@ -105,7 +105,11 @@ impl Process {
     }
 
     fn set(&self, life: Life) {
-        *lock(&self.pace.life) = life;
+        let mut now = lock(&self.pace.life);
+        if *now != Life::Dead {
+            *now = life;
+        }
+        drop(now);
         self.pace.changed.notify_waiters();
     }
 

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::{SimClock, SimIds};
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, Pid};
 use crate::rng::Rng;
 
 /// How many actions of the past a failure shows.
@@ -33,12 +33,24 @@ pub struct Scenery {
     habits: Mutex<Rng>,
     /// One channel per process, in the order in which they were started.
     heads: Mutex<Vec<watch::Sender<Seq>>>,
-    /// Work that executors are at, with the way to stop it.
-    working: Mutex<BTreeMap<u64, (RunId, EffectId, CancellationToken)>>,
+    /// Work that executors are at.
+    working: Mutex<BTreeMap<u64, Working>>,
     healed: AtomicBool,
     trace: Mutex<VecDeque<String>>,
     keeps_all: bool,
     wrong: Mutex<Vec<String>>,
+}
+
+/// Some work that an executor is at.
+pub struct Working {
+    /// In which process.
+    pub pid: Pid,
+    /// For which run.
+    pub run: RunId,
+    /// Which work.
+    pub effect: EffectId,
+    /// The way to stop it.
+    pub cancel: CancellationToken,
 }
 
 /// A lock that nothing can break: a panic elsewhere is reported by itself.
@@ -90,10 +102,10 @@ impl Scenery {
     }
 
     /// Notes that an executor is at some work; the number says when it is not any more.
-    pub fn at_work(&self, run: RunId, effect: EffectId, cancel: CancellationToken) -> u64 {
+    pub fn at_work(&self, work: Working) -> u64 {
         let mut working = lock(&self.working);
         let no = working.last_key_value().map_or(0, |(no, _)| *no) + 1;
-        working.insert(no, (run, effect, cancel));
+        working.insert(no, work);
         no
     }
 
@@ -105,8 +117,13 @@ impl Scenery {
     /// The work that executors are at and that nobody has stopped.
     pub fn working(&self) -> Vec<(RunId, EffectId)> {
         let working = lock(&self.working);
-        let wanted = working.values().filter(|(.., cancel)| !cancel.is_cancelled());
-        wanted.map(|(run, effect, _)| (*run, *effect)).collect()
+        let wanted = working.values().filter(|work| !work.cancel.is_cancelled());
+        wanted.map(|work| (work.run, work.effect)).collect()
+    }
+
+    /// A process that is at some work.
+    pub fn busy(&self) -> Option<Pid> {
+        lock(&self.working).values().next().map(|work| work.pid)
     }
 
     /// Whether faults are over.

@@ -29,6 +29,7 @@ pub fn plan(rng: &mut Rng) -> Plan {
         let end = maker.step(PlanKind::Step, after);
         maker.plan.steps.push(end);
     }
+    maker.skips();
     maker.plan
 }
 
@@ -48,6 +49,17 @@ impl Maker<'_> {
             }
             (2 | 3, Some(before)) => PlanKind::Gate(choice(before)),
             _ => PlanKind::Step,
+        }
+    }
+
+    /// Lets each gate leave out some step of the plan, most often one that is still to come.
+    fn skips(&mut self) {
+        let steps: Vec<StepId> = self.plan.steps.iter().map(|step| step.id.clone()).collect();
+        for (at, step) in self.plan.steps.iter_mut().enumerate() {
+            let PlanKind::Gate(choice) = &mut step.kind else { continue };
+            let later = if at + 1 < steps.len() { &steps[at + 1..] } else { &steps[..] };
+            let skipped = self.rng.pick(later).cloned().into_iter().collect();
+            choice.options.push(option("skip", ChoiceAction::Skip(skipped)));
         }
     }
 
@@ -93,12 +105,14 @@ impl Maker<'_> {
     }
 }
 
+fn option(label: &str, action: ChoiceAction) -> ChoiceOption {
+    ChoiceOption { label: label.into(), action }
+}
+
 fn choice(before: &StepId) -> Choice {
-    let option = |label: &str, action| ChoiceOption { label: label.into(), action };
     let options = vec![
         option("on", ChoiceAction::Continue),
         option("again", ChoiceAction::Repeat(before.clone())),
-        option("skip", ChoiceAction::Skip(vec![before.clone()])),
         option("end", ChoiceAction::Abort),
     ];
     Choice { prompt: "and now?".into(), options }
@@ -116,7 +130,7 @@ pub fn checkpoint(rng: &mut Rng, name: &str) -> CheckpointDefinition {
     let execution = if form { form_execution(rng, &retry) } else { script_execution(rng, &retry, failing) };
     let artifacts =
         if !form && rng.percent(40) { json!([{"name": "report", "format": "txt"}]) } else { json!([]) };
-    let validation = if !form && rng.percent(25) { judge(rng) } else { json!({"enabled": false}) };
+    let validation = if !form && rng.percent(35) { judge(rng) } else { json!({"enabled": false}) };
     let definition = json!({
         "checkpoint_name": name,
         "checkpoint_description": "",

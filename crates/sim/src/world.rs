@@ -1,5 +1,6 @@
 //! One world: processes, people and faults, until faults end and everything comes to rest.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -35,6 +36,8 @@ pub struct World {
     next_pid: Pid,
     sent: u64,
     sends: Vec<JoinHandle<()>>,
+    /// Who stands still, and until when.
+    thaws: Vec<(Pid, Duration)>,
 }
 
 impl World {
@@ -46,7 +49,8 @@ impl World {
         let people = People::new(rng.fork(), scenery.ids.clone());
         let town = Arc::new(Town { scenery, mirror, journal: Mutex::new(Journal::default()) });
         let processes = Vec::new();
-        let mut world = Self { town, rng, people, processes, next_pid: 1, sent: 0, sends: Vec::new() };
+        let (sends, thaws) = (Vec::new(), Vec::new());
+        let mut world = Self { town, rng, people, processes, next_pid: 1, sent: 0, sends, thaws };
         world.start_process(true);
         for _ in 0..world.rng.below(MAX_PROCESSES as u64) {
             let works = world.rng.percent(70);
@@ -124,6 +128,7 @@ impl World {
             let step = left.min(TICK_MS);
             tokio::time::sleep(Duration::from_millis(step)).await;
             self.scenery().disk.advance(step);
+            self.thaw();
             left -= step;
         }
         self.sends.retain(|sending| !sending.is_finished());
@@ -132,11 +137,11 @@ impl World {
     /// One thing happens.
     fn act(&mut self) {
         match self.rng.below(100) {
-            0..72 => self.order(),
-            72..76 => self.send_again(),
-            76..80 => self.kill(),
-            80..82 => self.stop(),
-            82..87 => self.freeze(),
+            0..70 => self.order(),
+            70..74 => self.send_again(),
+            74..78 => self.kill(),
+            78..80 => self.stop(),
+            80..87 => self.freeze(),
             87..91 => self.jump(),
             91..95 => self.seal(),
             95..97 => self.disconnect(),
@@ -228,12 +233,32 @@ impl World {
         }
     }
 
+    /// A process stands still for a while, mostly one that is at work. Somebody else is there to take over.
     fn freeze(&mut self) {
-        if let Some(process) = self.rng.pick(&self.processes) {
-            let frozen = !process.is_frozen();
-            let word = if frozen { "stands still" } else { "goes on" };
-            self.town.scenery.note(&format!("process {} {word}", process.pid));
-            process.freeze(frozen);
+        if self.processes.len() < MAX_PROCESSES && self.rng.percent(70) {
+            self.start_process(true);
+        }
+        let busy = self.scenery().busy().filter(|_| self.rng.percent(75));
+        let at_work = self.processes.iter().position(|process| Some(process.pid) == busy);
+        let any = self.rng.below(self.processes.len() as u64) as usize;
+        let Some(process) = self.processes.get(at_work.unwrap_or(any)) else { return };
+        let ms = self.rng.between(2_000, 40_000);
+        self.town.scenery.note(&format!("process {} stands still for {ms} ms", process.pid));
+        process.freeze(true);
+        self.thaws.push((process.pid, self.scenery().clock.age() + Duration::from_millis(ms)));
+    }
+
+    /// Lets those go on whose time has come.
+    fn thaw(&mut self) {
+        let now = self.scenery().clock.age();
+        let (due, later) = std::mem::take(&mut self.thaws).into_iter().partition(|(_, at)| *at <= now);
+        self.thaws = later;
+        let due: Vec<(Pid, Duration)> = due;
+        for (pid, _) in due {
+            for process in self.processes.iter().filter(|process| process.pid == pid) {
+                self.town.scenery.note(&format!("process {pid} goes on"));
+                process.freeze(false);
+            }
         }
     }
 
@@ -295,9 +320,14 @@ impl World {
     pub async fn summary(&self, trace: Vec<String>) -> crate::Summary {
         let mirror = self.town.mirror.lock().await;
         let rows = mirror.log().read_all(Seq(0), u32::MAX).await.unwrap_or_default();
+        let streams: BTreeSet<StreamId> = rows.iter().map(|row| row.stream).collect();
+        let mut folds = 0;
+        for stream in streams {
+            folds += u64::from(mirror.log().fold(stream).await.is_ok_and(|fold| fold.is_some()));
+        }
         let journal = lock(&self.town.journal);
         let acknowledged = journal.acks.len() as u64;
         let fenced = lock(&self.town.scenery.ledger).fenced;
-        crate::Summary { rows, trace, acknowledged, refused: journal.refused, fenced }
+        crate::Summary { rows, trace, acknowledged, refused: journal.refused, fenced, folds }
     }
 }

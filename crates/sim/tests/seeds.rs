@@ -2,11 +2,16 @@
 
 #![allow(clippy::print_stdout)] // what a run of seeds says is for whoever watches it
 
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
+use holdpoint_core::event::{PipelineEvent, RunEvent};
 use holdpoint_sim::{Failure, run_seed};
+
+/// Events that no command leads to yet.
+const NOT_YET: [&str; 4] = ["forked", "checkpointed", "blocked", "context"];
 
 /// How many seeds an ordinary run takes.
 const SEEDS: u64 = 60;
@@ -86,4 +91,25 @@ fn crash_seeds_repeat() {
         }
         assert_eq!(once.rows, again.rows, "seed {seed} is two worlds");
     }
+}
+
+#[test]
+fn crash_seeds_reach_every_rule() {
+    let mut missing: BTreeSet<&str> = [PipelineEvent::KINDS, RunEvent::KINDS]
+        .into_iter()
+        .flatten()
+        .map(|(kind, _)| *kind)
+        .filter(|kind| !NOT_YET.contains(kind))
+        .collect();
+    let (mut fenced, mut folds) = (0, 0);
+    for seed in 1..=200 {
+        let summary = run_seed(seed, false).unwrap_or_else(|failure| panic!("{failure}"));
+        for kind in summary.rows.iter().flat_map(|row| row.shape.split(',')) {
+            missing.remove(kind);
+        }
+        fenced += summary.fenced;
+        folds += summary.folds;
+    }
+    assert_eq!(missing, BTreeSet::new(), "never happened");
+    assert!(fenced > 0 && folds > 0, "{fenced} late commits, {folds} saved folds");
 }
