@@ -121,7 +121,7 @@ async fn work(scenery: &Scenery, blobs: &dyn BlobStore, job: &Job, habit: Habit)
     }
     let fails = habit.fails && !scenery.is_healed();
     let usage = Usage { calls: 1, cost_micros: habit.token % 100, ..Usage::default() };
-    let strict = !scenery.is_healed() && habit.token % 3 == 0;
+    let strict = !scenery.is_healed() && habit.token.is_multiple_of(3);
     match job.kind {
         EffectKind::Judge => {
             Outcome::Judged { passed: !fails && !strict, reasons: vec!["as it is".into()], usage }
