@@ -12,6 +12,7 @@ pub mod doctor;
 mod error;
 mod evaluator;
 pub mod executor;
+mod keep;
 mod live;
 mod load;
 mod plans;

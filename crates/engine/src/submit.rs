@@ -245,7 +245,7 @@ impl Engine {
     }
 
     /// What the sender hears of an append that did not happen, or may have.
-    fn refused(&self, refused: Refused) -> SubmitError {
+    pub(crate) fn refused(&self, refused: Refused) -> SubmitError {
         match refused {
             Refused::Conflict(..) | Refused::Replayed(_) => SubmitError::Contended,
             Refused::KeyReused => SubmitError::KeyReused,

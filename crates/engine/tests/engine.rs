@@ -272,3 +272,21 @@ async fn saved_fold(log: &dyn EventLog, stream: StreamId) -> holdpoint_store::Sa
     }
     panic!("no fold was saved on the way")
 }
+
+#[tokio::test(start_paused = true)]
+async fn bytes_of_any_size_are_kept_before_a_command_names_them() {
+    let home = Home::new();
+    let engine = home.idle_engine();
+    for size in [0, 1, 100, holdpoint_store::SMALL_BLOB, holdpoint_store::SMALL_BLOB + 1, 200_000] {
+        let bytes = vec![7u8; size];
+        let kept = engine.keep(Box::new(std::io::Cursor::new(bytes.clone())), 1 << 20).await.expect("kept");
+        assert_eq!(kept, (holdpoint_core::Digest::of(&bytes), size as u64));
+        let mut read = Vec::new();
+        let other = home.open();
+        let mut reader = holdpoint_store::BlobStore::get(&other.blobs(), kept.0).await.expect("there");
+        tokio::io::AsyncReadExt::read_to_end(&mut reader, &mut read).await.expect("whole");
+        assert_eq!(read, bytes);
+    }
+    let long = engine.keep(Box::new(std::io::Cursor::new(vec![0u8; 11])), 10).await;
+    assert!(matches!(long, Err(SubmitError::Blob(_))), "{long:?}");
+}

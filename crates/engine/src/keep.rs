@@ -1,0 +1,28 @@
+//! Keeping bytes before a command names them: uploads, outputs of work, edits.
+//!
+//! Invariant: when this answers, the bytes are durable, whatever their size.
+
+use holdpoint_core::Digest;
+use holdpoint_store::{Append, SmallBlob, Stored};
+use tokio::io::AsyncRead;
+
+use crate::{Engine, SubmitError};
+
+impl Engine {
+    /// Takes in bytes, at most `limit` of them, and says what they are called and how many they are. Small
+    /// ones stand in the database and share a commit with whatever else waits for one.
+    pub async fn keep(
+        &self,
+        bytes: Box<dyn AsyncRead + Send + Unpin>,
+        limit: u64,
+    ) -> Result<(Digest, u64), SubmitError> {
+        let (digest, bytes) = match self.inner.parts.blobs.put(bytes, limit).await? {
+            Stored::Durable(digest, size) => return Ok((digest, size)),
+            Stored::Small(digest, bytes) => (digest, bytes),
+        };
+        let size = bytes.len() as u64;
+        let append = Append { blobs: vec![SmallBlob { digest, bytes }], ..Append::default() };
+        self.log().append(append).await.map_err(|refused| self.refused(refused))?;
+        Ok((digest, size))
+    }
+}
