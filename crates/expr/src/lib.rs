@@ -1,0 +1,1 @@
+//! JavaScript expressions and JSON Schemas: deterministic, with limits, fresh for every question.

@@ -1,0 +1,1 @@
+//! Every way to write a workflow, and how it becomes definitions and plans.
