@@ -13,8 +13,9 @@ use uuid::Uuid;
 macro_rules! uuid_id {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, utoipa::ToSchema)]
         #[serde(transparent)]
+        #[schema(value_type = String, format = Uuid)]
         pub struct $name(pub Uuid);
 
         impl fmt::Display for $name {

@@ -9,6 +9,7 @@ pub mod audit;
 mod cache;
 pub mod clock;
 pub mod doctor;
+pub mod documents;
 mod error;
 mod evaluator;
 pub mod executor;

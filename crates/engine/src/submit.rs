@@ -160,6 +160,17 @@ impl Engine {
         decide(&world_of(parts), envelope, facts)
     }
 
+    /// What a command would do now, without doing it.
+    pub(crate) async fn consider(&self, envelope: &Envelope) -> Result<Decision, SubmitError> {
+        for _ in 0..MAX_TRIES {
+            let parts = self.read(&envelope.command).await?;
+            if !self.refresh(&parts).await? {
+                return Ok(self.decide(envelope, &parts)?);
+            }
+        }
+        Err(SubmitError::Contended)
+    }
+
     /// A refusal, or nothing to write: believed only if no other process has written since.
     async fn settle(
         &self,

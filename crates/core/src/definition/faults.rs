@@ -15,7 +15,7 @@ use crate::CheckpointId;
 use crate::paths::is_plain_name;
 
 /// One thing that is wrong, and where.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Fault {
     /// A JSON pointer into the request.
     pub pointer: String,

@@ -13,10 +13,11 @@ pub use faults::{Fault, Findings, examine};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 use crate::{AgentId, ArtifactId, CheckpointId, Digest, FieldId};
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PipelineConfig {
     #[serde(default)]
@@ -24,7 +25,7 @@ pub struct PipelineConfig {
 }
 
 /// One checkpoint: what is done, by whom, and what must come out of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CheckpointDefinition {
     pub checkpoint_name: String,
@@ -46,14 +47,14 @@ impl CheckpointDefinition {
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dependencies {
     #[serde(default)]
     pub required_checkpoint_ids: Vec<CheckpointId>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Inputs {
     pub include_previous_version: bool,
@@ -61,7 +62,7 @@ pub struct Inputs {
     pub include_checkpoint_outputs: Vec<OutputReference>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OutputReference {
     pub checkpoint_id: CheckpointId,
@@ -71,7 +72,7 @@ pub struct OutputReference {
     pub use_summarization: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     Agentic,
@@ -79,7 +80,7 @@ pub enum Mode {
     HumanOnly,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExecutionConfig {
     pub mode: Mode,
@@ -93,7 +94,7 @@ pub struct ExecutionConfig {
     pub timeout_config: TimeoutConfig,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CreationMode {
     MetaAgent,
@@ -101,7 +102,7 @@ pub enum CreationMode {
     Single,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DiscussionMode {
     Sequential,
@@ -110,7 +111,7 @@ pub enum DiscussionMode {
     Debate,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgentConfig {
     pub creation_mode: CreationMode,
@@ -134,7 +135,7 @@ pub struct AgentConfig {
     pub model: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgentDefinition {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -145,7 +146,7 @@ pub struct AgentDefinition {
     pub task_prompt: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SingleAgent {
     pub name: String,
@@ -153,7 +154,7 @@ pub struct SingleAgent {
     pub task_prompt: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptConfig {
     pub script_path: String,
@@ -170,7 +171,7 @@ fn main_function() -> String {
     "main".to_owned()
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HumanOnlyConfig {
     pub instructions: String,
@@ -183,14 +184,14 @@ pub struct HumanOnlyConfig {
     pub artifact_format: Option<FormFormat>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FormFormat {
     Json,
     Md,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FieldType {
     Text,
@@ -200,7 +201,7 @@ pub enum FieldType {
     MultilineText,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InputField {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -217,14 +218,14 @@ pub struct InputField {
 }
 
 /// What happens when a step has failed for good.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnFailure {
     RollbackCheckpoint,
     PausePipeline,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RetryConfig {
     pub max_auto_retries: u32,
@@ -237,7 +238,7 @@ fn five_seconds() -> u32 {
     5
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TimeoutConfig {
     pub enabled: bool,
@@ -247,7 +248,7 @@ pub struct TimeoutConfig {
     pub on_timeout: Option<OnFailure>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HumanInteraction {
     pub requires_approval_to_start: bool,
@@ -255,7 +256,7 @@ pub struct HumanInteraction {
     pub max_revision_iterations: u32,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Output {
     #[serde(default)]
@@ -264,7 +265,7 @@ pub struct Output {
     pub validation: Validation,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
     Json,
@@ -291,7 +292,7 @@ impl Format {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ArtifactDefinition {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -304,7 +305,7 @@ pub struct ArtifactDefinition {
     pub schema: Option<Value>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ValidationMode {
     LlmSchema,
@@ -312,14 +313,14 @@ pub enum ValidationMode {
     Both,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Strictness {
     Strict,
     Lenient,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnValidationFailure {
     Retry,
@@ -327,7 +328,7 @@ pub enum OnValidationFailure {
     FailCheckpoint,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Validation {
     pub enabled: bool,
@@ -343,7 +344,7 @@ pub struct Validation {
     pub max_validation_retries: Option<u32>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Instructions {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -357,7 +358,7 @@ pub struct Instructions {
     pub injection_format: InjectionFormat,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Example {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -366,7 +367,7 @@ pub struct Example {
     pub output: Option<Value>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PreviousVersionPoint {
     BeforeTaskPrompt,
@@ -374,21 +375,21 @@ pub enum PreviousVersionPoint {
     BeforeSystemPrompt,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReferencePoint {
     BeforeTaskPrompt,
     AfterTaskPrompt,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InjectionPoints {
     pub previous_version_context: PreviousVersionPoint,
     pub checkpoint_references: ReferencePoint,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ContentFormat {
     #[default]
@@ -397,7 +398,7 @@ pub enum ContentFormat {
     Json,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InjectionFormat {
     #[serde(default = "yes")]

@@ -10,6 +10,7 @@ mod run;
 
 #[cfg(test)]
 pub(crate) use run::execution_of;
+pub use run::{artifact_path, output_path};
 
 use crate::event::{Entry, Event};
 use crate::rows::{Cell, Cells, Op, RowChange, Table};

@@ -318,14 +318,14 @@ impl<'a> Rows<'a> {
 }
 
 /// Where a promoted output of a pipeline's run stands, inside its pipeline's folder.
-pub(super) fn artifact_path(run: &RunState, execution: &Execution, made: &Made) -> Option<String> {
+pub fn artifact_path(run: &RunState, execution: &Execution, made: &Made) -> Option<String> {
     let (number, _) = run.number()?;
     let folder = output_path(run, execution)?;
     Some(format!("{folder}{}", promoted_name(&made.name, made.artifact, number, &made.format)))
 }
 
 /// The folder of an execution's promoted outputs, inside its pipeline's folder.
-pub(super) fn output_path(run: &RunState, execution: &Execution) -> Option<String> {
+pub fn output_path(run: &RunState, execution: &Execution) -> Option<String> {
     let (number, _) = run.number()?;
     let name = execution.name.as_deref()?;
     Some(format!("{}/{}/outputs/", run_folder(number), checkpoint_folder(execution.position, name)))

@@ -1,0 +1,198 @@
+//! An output of an execution, with where it comes from.
+
+use holdpoint_core::rows::{Cell, Table};
+use holdpoint_core::{
+    ArtifactId, ArtifactRecordId, CheckpointId, Digest, ExecNo, ExecutionId, PipelineId, Rejection,
+    RollbackId, RunId, StreamId,
+};
+use holdpoint_store::{Query, Record};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::rows::Named;
+use super::sources::RunSource;
+use super::{Bounds, Listed, Time, lists, time};
+use crate::{Engine, SubmitError};
+
+/// An output as it was made.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct ArtifactDocument {
+    /// Names this output of this attempt.
+    pub artifact_record_id: ArtifactRecordId,
+    /// The declared artifact that it is.
+    pub artifact_id: ArtifactId,
+    /// Its name.
+    pub artifact_name: String,
+    /// Where it stands, inside the pipeline's folder.
+    pub file_path: String,
+    /// The file's name there.
+    pub file_name: String,
+    /// Its format, or an uploaded file's extension.
+    pub format: String,
+    /// When it was made.
+    pub created_at: Time,
+    /// When it was promoted.
+    pub promoted_to_permanent_at: Option<Time>,
+    /// How many bytes.
+    pub size_bytes: u64,
+    /// `sha256:` and the SHA-256 of its bytes.
+    pub checksum: String,
+    /// Whether it is the present output: not one of an earlier attempt or revision.
+    pub current: bool,
+    /// The revision that made it.
+    pub revision_iteration: u32,
+    /// The attempt that made it.
+    pub attempt_number: u32,
+    /// The execution that made it.
+    pub execution_id: ExecutionId,
+    /// The checkpoint of that execution.
+    pub checkpoint_id: Option<CheckpointId>,
+    /// What that is called.
+    pub checkpoint_name: Option<String>,
+    /// Its position.
+    pub checkpoint_position: Option<u32>,
+    /// The run.
+    pub run_id: RunId,
+    /// The run's version.
+    pub run_version: Option<u32>,
+    /// The pipeline.
+    pub pipeline_id: Option<PipelineId>,
+}
+
+/// Which artifacts are wanted; all given conditions hold.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ArtifactFilter {
+    /// Of one pipeline.
+    pub pipeline: Option<PipelineId>,
+    /// Of one run.
+    pub run: Option<RunId>,
+    /// Of one execution.
+    pub execution: Option<ExecutionId>,
+    /// Also those of earlier attempts and revisions.
+    pub all: bool,
+}
+
+impl ArtifactDocument {
+    pub(super) fn of(source: &RunSource, record: &Record) -> Option<Self> {
+        let row = Named::new(Table::Artifact, record);
+        let run = source.state();
+        let x = ExecNo(row.count("x"));
+        let removed = || {
+            let all = run.removed.values().flat_map(|removed| &removed.executions);
+            all.filter(|(other, _)| *other == x).map(|(_, execution)| execution.as_ref()).next()
+        };
+        let execution = run.execution(x).or_else(removed);
+        let file_path = row.text("path").unwrap_or_default();
+        Some(Self {
+            artifact_record_id: ArtifactRecordId(row.uuid("id")?),
+            artifact_id: ArtifactId(row.uuid("artifact")?),
+            artifact_name: row.text("name")?,
+            file_name: file_path.rsplit('/').next().unwrap_or_default().to_owned(),
+            file_path,
+            format: row.text("format")?,
+            created_at: row.time("created_at")?.into(),
+            promoted_to_permanent_at: time(row.time("promoted_at")),
+            size_bytes: row.size("size"),
+            checksum: row.digest("digest")?.checksum(),
+            current: row.flag("current"),
+            revision_iteration: row.count("revision"),
+            attempt_number: row.count("attempt"),
+            execution_id: ExecutionId(row.uuid("execution")?),
+            checkpoint_id: execution.and_then(|e| e.place.step.checkpoint()),
+            checkpoint_name: execution.and_then(|e| e.name.as_ref()).map(ToString::to_string),
+            checkpoint_position: execution.map(|e| e.position),
+            run_id: source.id,
+            run_version: run.number().map(|(number, _)| number),
+            pipeline_id: run.pipeline(),
+        })
+    }
+}
+
+fn run_of(record: &Record) -> Option<RunId> {
+    match record.stream {
+        StreamId::Run(run) => Some(run),
+        StreamId::Home | StreamId::Pipeline(_) | StreamId::Journal(_) => None,
+    }
+}
+
+impl Engine {
+    /// An output, with the name of its bytes.
+    pub async fn artifact_document(
+        &self,
+        id: ArtifactRecordId,
+    ) -> Result<(ArtifactDocument, Digest), SubmitError> {
+        let missing = || SubmitError::from(Rejection::NotFound { what: "artifact", id: id.to_string() });
+        let record = self.find(Table::Artifact, id.0).await?.ok_or_else(missing)?;
+        let row = Named::new(Table::Artifact, &record);
+        if let Some(rollback) = row.uuid("rollback").map(RollbackId) {
+            return Err(Rejection::Gone { what: "artifact", id: id.to_string(), rollback }.into());
+        }
+        let source = self.run_source(run_of(&record).ok_or_else(missing)?).await?;
+        let digest = row.digest("digest").ok_or_else(missing)?;
+        Ok((ArtifactDocument::of(&source, &record).ok_or_else(missing)?, digest))
+    }
+
+    /// All outputs of an execution's attempts, oldest first.
+    pub(super) async fn artifacts_of(
+        &self,
+        source: &RunSource,
+        execution: ExecutionId,
+    ) -> Result<Vec<ArtifactDocument>, SubmitError> {
+        let by = Some(("execution", Cell::from(execution.0)));
+        let query = Query::List { table: Table::Artifact, by, before: None, limit: u32::MAX };
+        let records = self.query(query).await?.records;
+        Ok(records.iter().rev().filter_map(|record| ArtifactDocument::of(source, record)).collect())
+    }
+
+    /// Outputs that were not rolled back, newest first.
+    pub async fn artifact_documents(
+        &self,
+        filter: ArtifactFilter,
+        bounds: Bounds,
+    ) -> Result<Listed<ArtifactDocument>, SubmitError> {
+        if let Some(pipeline) = filter.pipeline {
+            self.pipeline_source(pipeline).await?;
+        }
+        if let Some(run) = filter.run {
+            self.run_source(run).await?;
+        }
+        let by = match filter.execution {
+            Some(execution) => {
+                self.locate_execution(execution).await?;
+                Some(("execution", Cell::from(execution.0)))
+            }
+            None => None,
+        };
+        let mut sources: std::collections::HashMap<RunId, RunSource> = std::collections::HashMap::new();
+        let query = |before, limit| Query::List { table: Table::Artifact, by: by.clone(), before, limit };
+        let wanted = |record: &Record| {
+            let row = Named::new(Table::Artifact, record);
+            row.uuid("rollback").is_none()
+                && (filter.all || row.flag("current"))
+                && filter.run.is_none_or(|run| run_of(record) == Some(run))
+        };
+        let mut after = bounds.after;
+        let mut items = Vec::new();
+        loop {
+            let left = bounds.limit - items.len() as u32;
+            let page = lists::page(self, Bounds { after, limit: left }, query, wanted).await?;
+            for record in &page.items {
+                let Some(run) = run_of(record) else { continue };
+                let source = match sources.get(&run) {
+                    Some(source) => source.clone(),
+                    None => self.any_run_source(run).await?,
+                };
+                let of_pipeline =
+                    filter.pipeline.is_none_or(|pipeline| source.state().pipeline() == Some(pipeline));
+                if of_pipeline {
+                    items.extend(ArtifactDocument::of(&source, record));
+                }
+                sources.insert(run, source);
+            }
+            if page.next.is_none() || items.len() >= bounds.limit as usize {
+                return Ok(Listed { items, next: page.next });
+            }
+            after = page.next;
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! One visit of a run to a checkpoint, with everything that was said and made there.
+
+use holdpoint_core::definition::Mode;
+use holdpoint_core::event::{Entry, Event, MessageRole};
+use holdpoint_core::paths::temp_folder;
+use holdpoint_core::project::output_path;
+use holdpoint_core::rows::{Cell, Table};
+use holdpoint_core::state::run::{ExecutionState, Stage};
+use holdpoint_core::{CheckpointId, ExecNo, ExecutionId, PipelineId, Rejection, RunId, StreamId, Version};
+use holdpoint_store::Query;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::artifact::ArtifactDocument;
+use super::inputs::InputsDocument;
+use super::rows::Named;
+use super::sources::{RunSource, pinned};
+use super::waiting::{About, WaitingFor, waiting_for};
+use super::{Time, UsageDocument, time};
+use crate::{Engine, SubmitError};
+
+/// How many of the last log lines and messages a document shows.
+const SHOWN: u32 = 500;
+
+/// An execution.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct ExecutionDocument {
+    /// Its id, the same across all attempts.
+    pub execution_id: ExecutionId,
+    /// The run.
+    pub run_id: RunId,
+    /// The run's version.
+    pub run_version: Option<u32>,
+    /// The pipeline.
+    pub pipeline_id: Option<PipelineId>,
+    /// The checkpoint.
+    pub checkpoint_id: Option<CheckpointId>,
+    /// What it is called.
+    pub checkpoint_name: Option<String>,
+    /// Its position when the execution was made.
+    pub checkpoint_position: u32,
+    /// Who does the work.
+    pub mode: Option<Mode>,
+    /// Where it stands.
+    pub status: &'static str,
+    /// What a working execution is at.
+    pub stage: Option<&'static str>,
+    /// When it was made.
+    pub created_at: Time,
+    /// When its first attempt began.
+    pub started_at: Option<Time>,
+    /// When it was done.
+    pub completed_at: Option<Time>,
+    /// When it failed for good.
+    pub failed_at: Option<Time>,
+    /// The attempt at this revision, from 1.
+    pub attempt_number: u32,
+    /// How many attempts it may have.
+    pub max_attempts: u32,
+    /// How often a person asked for changes.
+    pub revision_iteration: u32,
+    /// How often a person may.
+    pub max_revision_iterations: u32,
+    /// Where its work happens, inside the pipeline's folder.
+    pub temp_workspace_path: String,
+    /// Where its promoted outputs stand, inside the pipeline's folder.
+    pub permanent_output_path: Option<String>,
+    /// What its work said; the last lines, if there are many.
+    pub execution_logs: Vec<LogLine>,
+    /// What agents and the model said; the last messages, if there are many.
+    pub agent_conversation: Vec<Message>,
+    /// What people said and decided.
+    pub human_interactions: Vec<Interaction>,
+    /// The present outputs.
+    pub artifacts_generated: Vec<ArtifactDocument>,
+    /// What went wrong.
+    pub error_details: ErrorDetails,
+    /// What a judge last said.
+    pub check: Option<CheckResult>,
+    /// What is waited for.
+    pub waiting_for: Option<WaitingFor>,
+    /// What it is given.
+    pub inputs: InputsDocument,
+    /// The SHA-256 of the definition that it pinned.
+    pub definition_digest: Option<String>,
+    /// What its work cost.
+    pub usage: UsageDocument,
+}
+
+/// A line of an execution's log.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct LogLine {
+    /// Its id.
+    pub log_id: Uuid,
+    /// When.
+    pub timestamp: Time,
+    /// `info`, `warning` or `error`.
+    pub level: String,
+    /// The text.
+    pub message: String,
+    /// More.
+    pub details: Option<Value>,
+}
+
+/// A message of a conversation.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct Message {
+    /// Its id.
+    pub message_id: String,
+    /// When.
+    pub timestamp: Time,
+    /// Who speaks, where several do.
+    pub agent_name: Option<String>,
+    /// `user`, `assistant` or `system`.
+    pub role: &'static str,
+    /// The text.
+    pub content: String,
+    /// The parts as the provider has them.
+    pub parts: Value,
+    /// What it cost.
+    pub usage: UsageDocument,
+}
+
+/// Something that a person said or decided.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Interaction {
+    /// Its id.
+    pub interaction_id: Uuid,
+    /// When.
+    pub timestamp: Time,
+    /// What kind.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// What the person said.
+    pub user_input: String,
+    /// What the system did about it.
+    pub system_response: String,
+    /// Who.
+    pub actor: Option<String>,
+}
+
+/// What went wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ErrorDetails {
+    /// Failed attempts so far.
+    pub error_count: u32,
+    /// Why the last one failed.
+    pub last_error: Option<LastError>,
+}
+
+/// Why an attempt failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct LastError {
+    /// When.
+    pub timestamp: Time,
+    /// A stable word.
+    pub error_type: String,
+    /// One sentence.
+    pub error_message: String,
+    /// Where in somebody's code.
+    pub stack_trace: Option<String>,
+}
+
+/// What a judge said.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct CheckResult {
+    /// Whether the outputs are good.
+    pub passed: bool,
+    /// Why.
+    pub reasons: Vec<String>,
+}
+
+impl Engine {
+    pub(super) async fn execution_of(
+        &self,
+        source: &RunSource,
+        x: ExecNo,
+    ) -> Result<ExecutionDocument, SubmitError> {
+        let run = source.state();
+        let missing = || Rejection::NotFound { what: "execution", id: format!("{x} of run {}", source.id) };
+        let execution = run.execution(x).ok_or_else(missing)?;
+        let pipeline = match run.pipeline() {
+            Some(pipeline) => Some(self.pipeline_source(pipeline).await?),
+            None => None,
+        };
+        let definition = pinned(pipeline.as_ref().map(super::sources::PipelineSource::state), execution);
+        let name = execution.name.as_deref().or(definition.map(|d| d.checkpoint_name.as_str()));
+        let about = About { name: name.unwrap_or(&execution.place.step.0), definition };
+        let artifacts = self.artifacts_of(source, execution.id).await?;
+        Ok(ExecutionDocument {
+            execution_id: execution.id,
+            run_id: source.id,
+            run_version: run.number().map(|(number, _)| number),
+            pipeline_id: run.pipeline(),
+            checkpoint_id: execution.place.step.checkpoint(),
+            checkpoint_name: name.map(ToOwned::to_owned),
+            checkpoint_position: execution.position,
+            mode: definition.map(|definition| definition.execution.mode),
+            status: execution.state.name(),
+            stage: stage(execution.state),
+            created_at: execution.times.created.into(),
+            started_at: time(execution.times.started),
+            completed_at: time(execution.times.completed),
+            failed_at: time(execution.times.failed),
+            attempt_number: execution.attempt,
+            max_attempts: execution.max_attempts,
+            revision_iteration: execution.revision,
+            max_revision_iterations: execution.max_revisions,
+            temp_workspace_path: format!("{}/", temp_folder(execution.id)),
+            permanent_output_path: output_path(run, execution),
+            execution_logs: self.log_lines(execution.id, SHOWN).await?,
+            agent_conversation: self.conversation(execution.id).await?,
+            human_interactions: self.interactions(execution.id).await?,
+            artifacts_generated: artifacts.into_iter().filter(|artifact| artifact.current).collect(),
+            error_details: ErrorDetails {
+                error_count: execution.errors,
+                last_error: execution.last_error.as_ref().map(|(at, failure)| LastError {
+                    timestamp: (*at).into(),
+                    error_type: failure.error_type.to_string(),
+                    error_message: failure.message.to_string(),
+                    stack_trace: failure.trace.as_ref().map(ToString::to_string),
+                }),
+            },
+            check: execution.verdict.as_ref().map(|(passed, reasons)| CheckResult {
+                passed: *passed,
+                reasons: reasons.iter().map(ToString::to_string).collect(),
+            }),
+            waiting_for: waiting_for(run, execution, &about),
+            inputs: self.inputs_of(source, execution).await?,
+            definition_digest: execution.body.as_ref().map(holdpoint_core::Digest::checksum),
+            usage: execution.usage.into(),
+        })
+    }
+
+    /// The last lines of an execution's log, oldest first.
+    pub async fn log_lines(&self, id: ExecutionId, limit: u32) -> Result<Vec<LogLine>, SubmitError> {
+        let records = self.rows_about(Table::LogLine, id, limit).await?;
+        let line = |record: &holdpoint_store::Record| {
+            let row = Named::new(Table::LogLine, record);
+            Some(LogLine {
+                log_id: row.uuid("id")?,
+                timestamp: row.time("at")?.into(),
+                level: row.text("level")?,
+                message: row.text("message")?,
+                details: row.text("details").and_then(|text| serde_json::from_str(&text).ok()),
+            })
+        };
+        Ok(records.iter().filter_map(line).collect())
+    }
+
+    async fn interactions(&self, id: ExecutionId) -> Result<Vec<Interaction>, SubmitError> {
+        let records = self.rows_about(Table::Interaction, id, u32::MAX).await?;
+        let interaction = |record: &holdpoint_store::Record| {
+            let row = Named::new(Table::Interaction, record);
+            Some(Interaction {
+                interaction_id: row.uuid("id")?,
+                timestamp: row.time("at")?.into(),
+                kind: row.text("type")?,
+                user_input: row.text("user_input").unwrap_or_default(),
+                system_response: row.text("system_response").unwrap_or_default(),
+                actor: row.text("actor"),
+            })
+        };
+        Ok(records.iter().filter_map(interaction).collect())
+    }
+
+    /// Rows about an execution, oldest first.
+    async fn rows_about(
+        &self,
+        table: Table,
+        id: ExecutionId,
+        limit: u32,
+    ) -> Result<Vec<holdpoint_store::Record>, SubmitError> {
+        let by = Some(("execution", Cell::from(id.0)));
+        let mut records = self.query(Query::List { table, by, before: None, limit }).await?.records;
+        records.reverse();
+        Ok(records)
+    }
+
+    /// Everything that was said in an execution, oldest first.
+    pub async fn conversation(&self, id: ExecutionId) -> Result<Vec<Message>, SubmitError> {
+        let stream = StreamId::Journal(id);
+        let mut messages = Vec::new();
+        let mut after = Version(0);
+        loop {
+            let rows = self.log().read(stream, after, SHOWN).await?;
+            for row in &rows {
+                after = row.last();
+                for recorded in crate::live::recorded(row)? {
+                    let Event::Journal(Entry::Message { agent, role, content, usage }) = recorded.event
+                    else {
+                        continue;
+                    };
+                    messages.push(Message {
+                        message_id: format!("{id}-{}", recorded.version.0),
+                        timestamp: recorded.at.into(),
+                        agent_name: agent.map(|agent| agent.to_string()),
+                        role: match role {
+                            MessageRole::User => "user",
+                            MessageRole::Assistant => "assistant",
+                            MessageRole::System => "system",
+                        },
+                        content: plain(&content),
+                        parts: content,
+                        usage: usage.into(),
+                    });
+                }
+            }
+            if rows.len() < SHOWN as usize {
+                return Ok(messages);
+            }
+        }
+    }
+}
+
+/// The text among the parts of a message.
+fn plain(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => {
+            let texts = parts.iter().filter_map(|part| part.get("text")?.as_str());
+            texts.collect::<Vec<_>>().join("\n")
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => content.to_string(),
+    }
+}
+
+fn stage(state: ExecutionState) -> Option<&'static str> {
+    match state {
+        ExecutionState::Working(stage) => Some(match stage {
+            Stage::Form(_) => "form",
+            Stage::Input(_) => "script_input",
+            Stage::Work => "work",
+            Stage::Check => "check",
+            Stage::Guidance(_) => "guidance",
+            Stage::Retry => "retry",
+        }),
+        ExecutionState::Pending
+        | ExecutionState::AwaitingStart(_)
+        | ExecutionState::AwaitingComplete(_)
+        | ExecutionState::Completed
+        | ExecutionState::Failed => None,
+    }
+}

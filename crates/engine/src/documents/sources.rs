@@ -1,0 +1,131 @@
+//! Finding the states that a document is made from, by the ids that the outside uses.
+
+use std::sync::Arc;
+
+use holdpoint_core::definition::CheckpointDefinition;
+use holdpoint_core::rows::{Cell, Table};
+use holdpoint_core::state::run::Execution;
+use holdpoint_core::state::{PipelineState, RunState};
+use holdpoint_core::{CheckpointId, ExecNo, ExecutionId, PipelineId, Rejection, RunId, State, StreamId};
+use holdpoint_store::{Query, Record};
+use uuid::Uuid;
+
+use crate::{Engine, Loaded, SubmitError};
+
+/// A pipeline's state, kept alive.
+#[derive(Clone)]
+pub(super) struct PipelineSource(Arc<Loaded>);
+
+impl PipelineSource {
+    pub(super) fn state(&self) -> &PipelineState {
+        match &self.0.state {
+            State::Pipeline(state) => state,
+            State::Home(_) | State::Run(_) | State::Journal(_) => unreachable!("looked at when it was read"),
+        }
+    }
+}
+
+/// A run's state, kept alive.
+#[derive(Clone)]
+pub(super) struct RunSource {
+    pub(super) id: RunId,
+    loaded: Arc<Loaded>,
+}
+
+impl RunSource {
+    pub(super) fn state(&self) -> &RunState {
+        match &self.loaded.state {
+            State::Run(state) => state,
+            State::Home(_) | State::Pipeline(_) | State::Journal(_) => {
+                unreachable!("looked at when it was read")
+            }
+        }
+    }
+}
+
+fn missing(what: &'static str, id: Uuid) -> SubmitError {
+    Rejection::NotFound { what, id: id.to_string() }.into()
+}
+
+impl Engine {
+    /// A pipeline that was made, put away or not.
+    pub(super) async fn pipeline_source(&self, id: PipelineId) -> Result<PipelineSource, SubmitError> {
+        let loaded = self.view(StreamId::Pipeline(id)).await?;
+        match &loaded.state {
+            State::Pipeline(state) if state.created_at.is_some() => Ok(PipelineSource(loaded)),
+            State::Home(_) | State::Pipeline(_) | State::Run(_) | State::Journal(_) => {
+                Err(missing("pipeline", id.0))
+            }
+        }
+    }
+
+    /// A run that was made, rolled back or not.
+    pub(super) async fn any_run_source(&self, id: RunId) -> Result<RunSource, SubmitError> {
+        let loaded = self.view(StreamId::Run(id)).await?;
+        match &loaded.state {
+            State::Run(state) if state.exists() => Ok(RunSource { id, loaded }),
+            State::Home(_) | State::Pipeline(_) | State::Run(_) | State::Journal(_) => {
+                Err(missing("run", id.0))
+            }
+        }
+    }
+
+    /// A run that was made and not rolled back.
+    pub(super) async fn run_source(&self, id: RunId) -> Result<RunSource, SubmitError> {
+        let source = self.any_run_source(id).await?;
+        match source.state().gone {
+            None => Ok(source),
+            Some(rollback) => Err(Rejection::Gone { what: "run", id: id.to_string(), rollback }.into()),
+        }
+    }
+
+    /// The row with this id in a table.
+    pub(super) async fn find(&self, table: Table, id: Uuid) -> Result<Option<Record>, SubmitError> {
+        let page = self.query(Query::Find(table, "id", Cell::from(id))).await?;
+        Ok(page.records.into_iter().next())
+    }
+
+    /// The run of an execution and its ordinal in it.
+    pub async fn locate_execution(&self, id: ExecutionId) -> Result<(RunId, ExecNo), SubmitError> {
+        let found = self.find(Table::Execution, id.0).await?.ok_or_else(|| missing("execution", id.0))?;
+        match found.stream {
+            StreamId::Run(run) => Ok((run, ExecNo(found.n))),
+            StreamId::Home | StreamId::Pipeline(_) | StreamId::Journal(_) => Err(missing("execution", id.0)),
+        }
+    }
+
+    /// The pipeline of a checkpoint.
+    pub async fn locate_checkpoint(&self, id: CheckpointId) -> Result<PipelineId, SubmitError> {
+        let found = self.find(Table::Checkpoint, id.0).await?.ok_or_else(|| missing("checkpoint", id.0))?;
+        match found.stream {
+            StreamId::Pipeline(pipeline) => Ok(pipeline),
+            StreamId::Home | StreamId::Run(_) | StreamId::Journal(_) => Err(missing("checkpoint", id.0)),
+        }
+    }
+
+    /// The run that asks at a gate.
+    pub async fn locate_gate(&self, id: holdpoint_core::GateId) -> Result<RunId, SubmitError> {
+        let found = self.find(Table::Gate, id.0).await?.ok_or_else(|| missing("gate", id.0))?;
+        match found.stream {
+            StreamId::Run(run) => Ok(run),
+            StreamId::Home | StreamId::Pipeline(_) | StreamId::Journal(_) => Err(missing("gate", id.0)),
+        }
+    }
+
+    /// The pipeline of a rollback.
+    pub async fn locate_rollback(&self, id: holdpoint_core::RollbackId) -> Result<PipelineId, SubmitError> {
+        let found = self.find(Table::Rollback, id.0).await?.ok_or_else(|| missing("rollback", id.0))?;
+        match found.stream {
+            StreamId::Pipeline(pipeline) => Ok(pipeline),
+            StreamId::Home | StreamId::Run(_) | StreamId::Journal(_) => Err(missing("rollback", id.0)),
+        }
+    }
+}
+
+/// The definition that an execution pinned.
+pub(super) fn pinned<'a>(
+    pipeline: Option<&'a PipelineState>,
+    execution: &Execution,
+) -> Option<&'a Arc<CheckpointDefinition>> {
+    pipeline?.bodies.get(&execution.body?)
+}

@@ -1,0 +1,159 @@
+//! What an execution waits for: exactly what, since when, who may answer, and about what.
+
+use std::sync::Arc;
+
+use holdpoint_core::definition::{CheckpointDefinition, InputField};
+use holdpoint_core::event::Role;
+use holdpoint_core::state::run::{Execution, ExecutionState, Gate, GateKind, RunState, RunStatus};
+use holdpoint_core::{Digest, GateId};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::Time;
+
+/// What somebody is asked.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct WaitingFor {
+    /// What is asked: `start`, `approve_start`, `form`, `script_input`, `guidance`, `approve_complete`, `choice`,
+    /// or `retry` where a step has failed for good.
+    pub kind: &'static str,
+    /// The question; none where nothing but an action is waited for.
+    pub gate_id: Option<GateId>,
+    /// Since when.
+    pub since: Time,
+    /// Who may answer.
+    pub who: Who,
+    /// What was shown: a decision about it carries this.
+    pub digest: Option<String>,
+    /// The question in words.
+    pub question: String,
+    /// How it is answered.
+    pub actions: Vec<&'static str>,
+    /// For a form: what is to be filled in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub form: Option<Form>,
+    /// For a choice: what can be picked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
+    /// For guidance: what the check complained about.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<String>,
+}
+
+/// Who may answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Who {
+    /// The least role.
+    #[schema(value_type = String)]
+    pub role: Role,
+}
+
+/// A form to fill in.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct Form {
+    /// What people are told.
+    pub instructions: String,
+    /// The fields.
+    pub input_fields: Vec<InputField>,
+}
+
+/// What the definition says that matters for a question.
+pub(super) struct About<'a> {
+    pub(super) name: &'a str,
+    pub(super) definition: Option<&'a Arc<CheckpointDefinition>>,
+}
+
+pub(super) fn waiting_for(run: &RunState, execution: &Execution, about: &About<'_>) -> Option<WaitingFor> {
+    if !run.status.is_active() {
+        return None;
+    }
+    if let Some(id) = execution.state.gate() {
+        let gate = run.gates.get(&id)?;
+        return Some(asked(id, gate, execution, about));
+    }
+    match execution.state {
+        ExecutionState::Pending if run.status == RunStatus::InProgress => Some(WaitingFor {
+            kind: "start",
+            gate_id: None,
+            since: execution.times.created.into(),
+            who: Who { role: Role::Operator },
+            digest: None,
+            question: format!("“{}” waits to be started.", about.name),
+            actions: vec!["start"],
+            form: None,
+            options: Vec::new(),
+            reasons: Vec::new(),
+        }),
+        ExecutionState::Failed if run.status == RunStatus::Paused => Some(WaitingFor {
+            kind: "retry",
+            gate_id: None,
+            since: execution.times.failed.unwrap_or(execution.times.created).into(),
+            who: Who { role: Role::Operator },
+            digest: None,
+            question: format!("“{}” has failed. Try again, roll back, or give the run up?", about.name),
+            actions: vec!["retry", "rollback", "fail"],
+            form: None,
+            options: Vec::new(),
+            reasons: execution.last_error.iter().map(|(_, error)| error.message.to_string()).collect(),
+        }),
+        ExecutionState::Pending
+        | ExecutionState::Failed
+        | ExecutionState::AwaitingStart(_)
+        | ExecutionState::Working(_)
+        | ExecutionState::AwaitingComplete(_)
+        | ExecutionState::Completed => None,
+    }
+}
+
+fn asked(id: GateId, gate: &Gate, execution: &Execution, about: &About<'_>) -> WaitingFor {
+    let name = about.name;
+    let (question, actions): (String, Vec<&'static str>) = match gate.kind {
+        GateKind::ApproveStart => (format!("May “{name}” begin?"), vec!["approve-start", "reject"]),
+        GateKind::ApproveComplete => {
+            (format!("Is the result of “{name}” good?"), vec!["approve-complete", "reject"])
+        }
+        GateKind::Form => (format!("“{name}” has a form to fill in."), vec!["submit"]),
+        GateKind::Input => (script_question(about), vec!["submit"]),
+        GateKind::Guidance => {
+            (format!("The result of “{name}” did not pass its check. What should be done?"), vec!["submit"])
+        }
+        GateKind::Choice => (
+            gate.choice.as_ref().map_or_else(String::new, |(_, choice)| choice.prompt.to_string()),
+            vec!["answer"],
+        ),
+    };
+    let role = match gate.kind {
+        GateKind::Form | GateKind::Input => Role::Operator,
+        GateKind::ApproveStart | GateKind::ApproveComplete | GateKind::Guidance | GateKind::Choice => {
+            Role::Approver
+        }
+    };
+    let config = about.definition.and_then(|definition| definition.execution.human_only_config.as_ref());
+    WaitingFor {
+        kind: gate.kind.name(),
+        gate_id: Some(id),
+        since: gate.opened_at.into(),
+        who: Who { role },
+        digest: gate.digest.as_ref().map(Digest::checksum),
+        question,
+        actions,
+        form: config.filter(|_| gate.kind == GateKind::Form).map(|config| Form {
+            instructions: config.instructions.clone(),
+            input_fields: config.input_fields.clone(),
+        }),
+        options: gate.choice.as_ref().map_or_else(Vec::new, |(_, choice)| {
+            choice.options.iter().map(|option| option.label.to_string()).collect()
+        }),
+        reasons: match &execution.verdict {
+            Some((false, reasons)) => reasons.iter().map(ToString::to_string).collect(),
+            Some((true, _)) | None => Vec::new(),
+        },
+    }
+}
+
+fn script_question(about: &About<'_>) -> String {
+    let script = about.definition.and_then(|definition| definition.execution.script_config.as_ref());
+    script
+        .and_then(|script| script.user_input_prompt.clone())
+        .unwrap_or_else(|| format!("“{}” asks for input.", about.name))
+}
