@@ -5,7 +5,8 @@ use std::sync::Arc;
 use holdpoint_core::{Actor, Command, HomeCommand};
 use holdpoint_engine::clock::{IdSource, RandomIds, SystemClock};
 use holdpoint_engine::executor::{BuiltIn, Executor};
-use holdpoint_engine::{Engine, Parts, PlainEvaluator, SubmitError};
+use holdpoint_engine::{Engine, Parts, SubmitError};
+use holdpoint_expr::RealEvaluator;
 use holdpoint_store::{BlobError, StoreError};
 use holdpoint_store_sqlite::blobs::LocalBlobs;
 use holdpoint_store_sqlite::{Options, SqliteLog};
@@ -54,7 +55,7 @@ pub async fn open_home(home: &Home, options: HomeOptions) -> Result<OpenHome, Pr
         blobs: blobs.clone(),
         clock: Arc::new(SystemClock),
         ids,
-        evaluator: Arc::new(PlainEvaluator),
+        evaluator: Arc::new(RealEvaluator::default()),
         executor,
         works,
     });

@@ -23,6 +23,12 @@ pub trait Evaluator: Send + Sync {
 
     /// Whether a value satisfies a JSON Schema.
     fn schema(&self, schema: &Value, value: &Value) -> Verdict;
+
+    /// Whether a field's `validation` can be read at all; else what is wrong with it.
+    fn field_syntax(&self, validation: &str) -> Result<(), String>;
+
+    /// Whether a JSON Schema can be used at all; else what is wrong with it.
+    fn schema_syntax(&self, schema: &Value) -> Result<(), String>;
 }
 
 /// What an evaluation came to.

@@ -16,4 +16,13 @@ impl Evaluator for PlainEvaluator {
     fn schema(&self, _schema: &Value, _value: &Value) -> Verdict {
         Verdict::Broken("this program has no schema checker".to_owned())
     }
+
+    // What cannot be read here may well be read by a program that has the engine.
+    fn field_syntax(&self, _validation: &str) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn schema_syntax(&self, _schema: &Value) -> Result<(), String> {
+        Ok(())
+    }
 }

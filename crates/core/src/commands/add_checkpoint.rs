@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use crate::decision::Draft;
-use crate::definition::{CheckpointDefinition, Fault, examine};
+use crate::definition::{CheckpointDefinition, Fault, examine, examine_syntax};
 use crate::event::PipelineEvent;
+use crate::facts::Evaluator;
 use crate::state::PipelineState;
 use crate::{AgentId, ArtifactId, CheckpointId, FieldId, Ids, PipelineId, Rejection};
 
@@ -18,7 +19,7 @@ pub struct AddCheckpoint {
 }
 
 /// How many checkpoints a pipeline may have.
-const MAX_CHECKPOINTS: usize = 1_000;
+pub(super) const MAX_CHECKPOINTS: usize = 1_000;
 
 /// The rule.
 pub fn decide(draft: &mut Draft<'_>, id: PipelineId, command: &AddCheckpoint) -> Result<(), Rejection> {
@@ -32,7 +33,8 @@ pub fn decide(draft: &mut Draft<'_>, id: PipelineId, command: &AddCheckpoint) ->
         let fault = Fault::at("/position", format!("between 0 and {count}"));
         return Err(Rejection::Invalid(vec![fault]));
     }
-    let warnings = check(pipeline, &command.definition, position as usize, None)?;
+    let evaluator = draft.facts.evaluator;
+    let warnings = check_new(evaluator, pipeline, &command.definition, position as usize, None)?;
     let checkpoint = CheckpointId(draft.ids.mint());
     let mut definition = command.definition.clone();
     fill_ids(&mut draft.ids, &mut definition, None);
@@ -40,6 +42,23 @@ pub fn decide(draft: &mut Draft<'_>, id: PipelineId, command: &AddCheckpoint) ->
     draft.on_pipeline(id, PipelineEvent::CheckpointAdded { checkpoint, position, definition, warnings });
     draft.reply.checkpoint = Some(checkpoint);
     Ok(())
+}
+
+/// Examines a definition that was not kept before: also whether its rules and schemas can be read.
+pub(super) fn check_new(
+    evaluator: &dyn Evaluator,
+    pipeline: &PipelineState,
+    definition: &CheckpointDefinition,
+    position: usize,
+    instead_of: Option<CheckpointId>,
+) -> Result<Vec<Fault>, Rejection> {
+    let unread = examine_syntax(definition, evaluator);
+    match check(pipeline, definition, position, instead_of) {
+        Ok(warnings) if unread.is_empty() => Ok(warnings),
+        Ok(_) => Err(Rejection::Invalid(unread)),
+        Err(Rejection::Invalid(faults)) => Err(Rejection::Invalid([faults, unread].concat())),
+        Err(rejection) => Err(rejection),
+    }
 }
 
 /// Examines a definition at a place in the order; `instead_of` is the checkpoint that it replaces.
@@ -91,7 +110,9 @@ pub(super) fn fill_ids(
 mod tests {
     use expect_test::expect;
 
-    use crate::testing::{Scene, add, form, human};
+    use serde_json::json;
+
+    use crate::testing::{Scene, add, edit, form, human};
 
     #[test]
     fn adding_raises_the_definition_version() {
@@ -112,6 +133,28 @@ mod tests {
             refused (invalid_fields): /execution/human_only_config of the request is not valid
         "#]],
         );
+    }
+
+    #[test]
+    fn rules_and_schemas_are_read_when_they_are_saved() {
+        let mut definition = form("A");
+        let config = definition.execution.human_only_config.as_mut().expect("a form");
+        config.input_fields[0].validation = Some("broken".to_owned());
+        let artifact = |name: &str, format: &str| {
+            let artifact = json!({"name": name, "format": format, "schema": {"broken": true}});
+            serde_json::from_value(artifact).expect("an artifact")
+        };
+        definition.output.artifacts = vec![artifact("a", "json"), artifact("b", "md")];
+        let mut scene = Scene::new().with_pipeline(&[form("A")]);
+        for when in [add(definition.clone()), edit(&scene, 0, definition)] {
+            scene.check_faults(
+                when,
+                expect![[r#"
+                    /execution/human_only_config/input_fields/0/validation: line 1, column 1: broken
+                    /output/artifacts/0/schema: broken
+                "#]],
+            );
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::add_checkpoint::{check, fill_ids};
+use super::add_checkpoint::{check_new, fill_ids};
 use super::remove_checkpoint::check_order;
 use crate::decision::Draft;
 use crate::definition::CheckpointDefinition;
@@ -43,7 +43,8 @@ pub fn decide(draft: &mut Draft<'_>, id: PipelineId, command: &UpdateCheckpoint)
     let missing = || Rejection::NotFound { what: "checkpoint", id: checkpoint.to_string() };
     let position = pipeline.position(checkpoint).ok_or_else(missing)?;
     let before = pipeline.definition(checkpoint).cloned().ok_or_else(missing)?;
-    let warnings = check(&pipeline, &command.definition, position as usize, Some(checkpoint))?;
+    let (evaluator, at) = (draft.facts.evaluator, position as usize);
+    let warnings = check_new(evaluator, &pipeline, &command.definition, at, Some(checkpoint))?;
     let mut definition = command.definition.clone();
     fill_ids(&mut draft.ids, &mut definition, Some(&before));
     if definition != *before {

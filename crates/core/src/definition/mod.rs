@@ -8,8 +8,10 @@
 #![allow(missing_docs)]
 
 mod faults;
+mod syntax;
 
 pub use faults::{Fault, Findings, examine};
+pub use syntax::examine_syntax;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

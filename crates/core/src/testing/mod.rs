@@ -74,6 +74,14 @@ impl Evaluator for Lenient {
     fn schema(&self, _schema: &Value, _value: &Value) -> Verdict {
         Verdict::Yes
     }
+
+    fn field_syntax(&self, validation: &str) -> Result<(), String> {
+        if validation == "broken" { Err("line 1, column 1: broken".to_owned()) } else { Ok(()) }
+    }
+
+    fn schema_syntax(&self, schema: &Value) -> Result<(), String> {
+        if schema.get("broken").is_some() { Err("broken".to_owned()) } else { Ok(()) }
+    }
 }
 
 #[allow(clippy::needless_pass_by_value)] // reads better where it is called
