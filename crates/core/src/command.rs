@@ -75,6 +75,8 @@ pub enum HomeCommand {
 pub enum PipelineCommand {
     /// Makes it.
     Create(commands::create_pipeline::CreatePipeline),
+    /// Makes it, or makes it be, what a description says.
+    Apply(commands::apply_pipeline::ApplyPipeline),
     /// Changes name, description or settings.
     Update(commands::update_pipeline::UpdatePipeline),
     /// Puts it away.

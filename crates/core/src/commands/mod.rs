@@ -3,6 +3,7 @@
 pub mod abort_run;
 pub mod add_checkpoint;
 pub mod answer_gate;
+pub mod apply_pipeline;
 pub mod approve_complete;
 pub mod approve_start;
 pub mod cancel_execution;
@@ -74,6 +75,7 @@ fn pipeline(draft: &mut Draft<'_>, id: PipelineId, command: &PipelineCommand) ->
     draft.reply.pipeline = Some(id);
     match command {
         PipelineCommand::Create(command) => create_pipeline::decide(draft, id, command),
+        PipelineCommand::Apply(command) => apply_pipeline::decide(draft, id, command),
         PipelineCommand::Update(command) => update_pipeline::decide(draft, id, command),
         PipelineCommand::Delete => delete_pipeline::decide(draft, id),
         PipelineCommand::Restore => restore_pipeline::decide(draft, id),

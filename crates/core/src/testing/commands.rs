@@ -9,6 +9,7 @@ use super::Scene;
 use crate::command::{Command, Decide, HomeCommand, PipelineCommand, RunCommand};
 use crate::commands::add_checkpoint::AddCheckpoint;
 use crate::commands::answer_gate::AnswerGate;
+use crate::commands::apply_pipeline::{ApplyCheckpoint, ApplyPipeline};
 use crate::commands::approve_complete::ApproveComplete;
 use crate::commands::create_pipeline::CreatePipeline;
 use crate::commands::record_outcome::{Collected, Outcome, RecordOutcome};
@@ -19,6 +20,7 @@ use crate::commands::update_checkpoint::UpdateCheckpoint;
 use crate::commands::update_pipeline::UpdatePipeline;
 use crate::definition::{CheckpointDefinition, PipelineConfig};
 use crate::event::{Entry, Failure, RollbackType, Usage};
+use crate::state::PipelineState;
 use crate::state::run::ExecutionState;
 use crate::{CheckpointId, Digest, ExecNo, PipelineId, Plan, RunId};
 
@@ -59,6 +61,26 @@ pub(crate) fn create(name: &str) -> When {
 pub(crate) fn add(definition: CheckpointDefinition) -> When {
     let command = AddCheckpoint { definition, position: None };
     When(Command::Pipeline(pipeline_id(), PipelineCommand::AddCheckpoint(command)))
+}
+
+pub(crate) fn apply(command: ApplyPipeline) -> When {
+    on_pipeline(PipelineCommand::Apply(command))
+}
+
+/// All of a pipeline without references, by names, as it is or turned round.
+pub(crate) fn described(pipeline: &PipelineState, turned: bool) -> ApplyPipeline {
+    let checkpoints = pipeline.ordered().map(|(_, definition)| ApplyCheckpoint {
+        checkpoint: None,
+        definition: definition.as_ref().clone(),
+        required: Vec::new(),
+        outputs: Vec::new(),
+    });
+    let mut checkpoints: Vec<_> = checkpoints.collect();
+    if turned {
+        checkpoints.reverse();
+    }
+    let (name, description) = (pipeline.name.clone(), pipeline.description.clone());
+    ApplyPipeline { name, description, config: pipeline.config.clone(), checkpoints }
 }
 
 pub(crate) fn start(n: u32) -> When {

@@ -36,6 +36,8 @@ pub(super) enum Act {
     Edit(usize),
     Auto(bool),
     Reverse,
+    /// All of the pipeline as it is, or turned round.
+    Apply(bool),
     Delete,
     Restore,
 }
@@ -118,6 +120,7 @@ pub(super) fn pick(raw: Raw, scene: &Scene, runs: u32) -> Act {
         39 if b > 200 => Act::Reverse,
         40 => Act::Delete,
         41 => Act::Restore,
+        42 => Act::Apply(b > 200),
         _ => match current {
             None => Act::StartRun(true),
             Some((x, state)) => due(n, x, state, b),
@@ -168,6 +171,7 @@ pub(super) fn command(act: &Act, scene: &mut Scene, model: &Model, runs: u32) ->
             let order = scene.pipeline().order.iter().rev().copied().collect();
             testing::on_pipeline(PipelineCommand::Reorder(order))
         }
+        Act::Apply(turned) => testing::apply(testing::described(scene.pipeline(), *turned)),
         Act::Delete => testing::on_pipeline(PipelineCommand::Delete),
         Act::Restore => testing::on_pipeline(PipelineCommand::Restore),
         Act::On(n, on) => on_run(*n, on, scene),

@@ -119,7 +119,7 @@ impl Model {
         match *act {
             Act::StartRun(begins) => self.start_run(begins),
             Act::Undo(i) => self.undo(i),
-            Act::Edit(_) | Act::Auto(_) | Act::Reverse if self.deleted => Refused,
+            Act::Edit(_) | Act::Auto(_) | Act::Reverse | Act::Apply(_) if self.deleted => Refused,
             Act::Edit(position) => {
                 self.steps[position] = self.edited(position);
                 Done
@@ -129,9 +129,10 @@ impl Model {
                 self.auto = auto;
                 Done
             }
-            Act::Reverse if self.steps.len() < 2 => InEffect,
-            Act::Reverse if self.active() => Refused,
-            Act::Reverse => {
+            Act::Apply(false) => InEffect,
+            Act::Reverse | Act::Apply(true) if self.steps.len() < 2 => InEffect,
+            Act::Reverse | Act::Apply(true) if self.active() => Refused,
+            Act::Reverse | Act::Apply(true) => {
                 self.steps.reverse();
                 self.next_number = 1;
                 self.runs.iter_mut().for_each(|run| run.old = true);
