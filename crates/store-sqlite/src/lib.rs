@@ -16,6 +16,7 @@ mod log;
 mod names;
 mod owners;
 mod query;
+mod queue;
 mod reader;
 mod rebuild;
 mod schema;

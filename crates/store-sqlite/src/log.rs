@@ -12,7 +12,7 @@ use holdpoint_store::{
     Append, BoxFuture, Diff, EventLog, Lease, OwnerId, Page, Query, Receipt, Refused, Row, SavedFold,
     StoreError,
 };
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{oneshot, watch};
 
 use crate::batch::{Books, Packed, last_seq};
 use crate::checkpoint::Checkpoints;
@@ -20,6 +20,7 @@ use crate::connect::{Place, Turnstile, failed};
 use crate::follow::Follower;
 use crate::integrity::{self, Holder, Integrity};
 use crate::owners::Owner;
+use crate::queue::Queue;
 use crate::reader::Readers;
 use crate::rebuild;
 use crate::writer::{Done, Job, QUEUE, Task, Writer, store_error};
@@ -53,7 +54,7 @@ pub struct SqliteLog {
     closed: Arc<AtomicBool>,
     follower: Mutex<Option<Follower>>,
     readers: Option<Readers>,
-    jobs: Option<mpsc::Sender<Job>>,
+    jobs: Arc<Queue<Job>>,
     writer: Option<JoinHandle<()>>,
 }
 
@@ -83,18 +84,20 @@ impl SqliteLog {
             closed: Arc::clone(&closed),
             data_version: -1,
         };
-        let (jobs, waiting) = mpsc::channel(QUEUE);
+        let jobs = Arc::new(Queue::new(QUEUE));
+        let waiting = Arc::clone(&jobs);
         let thread = std::thread::Builder::new().name("holdpoint-write".to_owned());
         let io = |error: std::io::Error| StoreError::Io(error.to_string());
-        let writer = thread.spawn(move || writer.run(waiting)).map_err(io)?;
+        let readers = Readers::start(&place, options.readers).map_err(io)?;
+        let writer = thread.spawn(move || writer.run(&waiting)).map_err(io)?;
         Ok(Self {
-            readers: Some(Readers::start(&place, options.readers).map_err(io)?),
+            readers: Some(readers),
             place,
             owner: id,
             head,
             closed,
             follower: Mutex::default(),
-            jobs: Some(jobs),
+            jobs,
             writer: Some(writer),
         })
     }
@@ -146,9 +149,8 @@ impl SqliteLog {
     /// Sends a task to the writer, which carries it out even if nobody waits for the answer.
     async fn write(&self, task: Task) -> Result<Done, Refused> {
         let (answer, answered) = oneshot::channel();
-        let jobs = self.jobs.as_ref().ok_or(StoreError::Closed)?;
-        let sent = jobs.send(Job { task, answer: Some(answer) }).await;
-        sent.map_err(|_| StoreError::Closed)?;
+        let room = self.jobs.room().await.map_err(|_| StoreError::Closed)?;
+        room.put(Job { task, answer: Some(answer) }).map_err(|_| StoreError::Closed)?;
         answered.await.map_err(|_| StoreError::Closed)?
     }
 
@@ -252,7 +254,7 @@ impl Drop for SqliteLog {
         *self.follower.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.readers = None;
         // The writer goes last: the last connection to close moves the WAL into the file.
-        self.jobs = None;
+        self.jobs.close();
         if let Some(writer) = self.writer.take() {
             let _ = writer.join();
         }

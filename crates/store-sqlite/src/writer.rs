@@ -11,12 +11,13 @@ use holdpoint_core::rows::RowChange;
 use holdpoint_core::{Seq, StreamId, Timestamp};
 use holdpoint_store::{Append, Diff, Lease, Receipt, Refused, SavedFold, StoreError};
 use rusqlite::{Connection, ErrorCode};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{oneshot, watch};
 
 use crate::batch::{Books, Packed};
 use crate::checkpoint::Checkpoints;
 use crate::connect::{Turnstile, failed};
 use crate::follow::advance;
+use crate::queue::Queue;
 use crate::rebuild;
 
 /// How many jobs share a commit at most.
@@ -70,9 +71,10 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Works until no sender is left or a commit fails.
-    pub(crate) fn run(mut self, mut jobs: mpsc::Receiver<Job>) {
+    pub(crate) fn run(mut self, jobs: &Queue<Job>) {
+        let _end = jobs.end_when_dropped();
         let mut batch = Vec::with_capacity(BATCH);
-        while jobs.blocking_recv_many(&mut batch, BATCH) > 0 {
+        while jobs.take(&mut batch, BATCH) > 0 {
             if let Err(error) = self.batch(&mut batch) {
                 tracing::error!(%error, "the outcome of a commit is unknown; the store stops");
                 self.closed.store(true, Ordering::Release);

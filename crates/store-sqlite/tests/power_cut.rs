@@ -6,6 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 
 use holdpoint_core::chain::{Header, link};
 use holdpoint_core::rows::{Cell, RowChange, Table};
@@ -31,6 +33,8 @@ const SEEDS: u64 = 40;
 /// How often a seed is played again on its own: threads do not meet in the same way twice.
 const REPLAYS: u64 = 25;
 const EVERYTHING: u32 = u32::MAX;
+/// Longer than this takes no history, however busy the machine: something waits for ever.
+const NO_END: Duration = Duration::from_secs(60);
 
 /// What is wrong, in words.
 type Verdict = Result<(), String>;
@@ -509,8 +513,24 @@ fn founded() -> Image {
     world.disk.snapshot()
 }
 
-fn runtime() -> Runtime {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().expect("a runtime")
+fn runtime() -> Arc<Runtime> {
+    Arc::new(tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().expect("a runtime"))
+}
+
+/// Does something on a thread of its own. What never ends is named, instead of holding up all that is behind it.
+fn to_the_end<T: Send + 'static>(what: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (tell, told) = channel();
+    let thread = std::thread::spawn(move || {
+        let _ = tell.send(work());
+    });
+    match told.recv_timeout(NO_END) {
+        Ok(answer) => answer,
+        Err(RecvTimeoutError::Timeout) => panic!("{what}: no end after {NO_END:?}"),
+        Err(RecvTimeoutError::Disconnected) => match thread.join() {
+            Err(panic) => std::panic::resume_unwind(panic),
+            Ok(()) => unreachable!("it ends with an answer or a panic"),
+        },
+    }
 }
 
 /// Plays one history: a few lives, each ended by a power cut.
@@ -575,14 +595,16 @@ fn number_from(name: &str) -> Option<u64> {
 
 #[test]
 fn crash_power_cuts_lose_nothing_that_was_acknowledged() {
-    let (runtime, image) = (runtime(), founded());
+    let (runtime, image) = (runtime(), Arc::new(founded()));
     let one = number_from("HOLDPOINT_SEED");
     let seeds = match one {
         Some(seed) => std::iter::repeat_n(seed, REPLAYS as usize).collect::<Vec<_>>(),
         None => (0..number_from("HOLDPOINT_SEEDS").unwrap_or(SEEDS)).collect(),
     };
     for seed in seeds {
-        if let Err(what) = play(&runtime, seed, &image, false) {
+        let (runtime, image) = (Arc::clone(&runtime), Arc::clone(&image));
+        let history = move || play(&runtime, seed, &image, false);
+        if let Err(what) = to_the_end(&format!("seed {seed}"), history) {
             panic!(
                 "seed {seed}, {what}\nto play it again: HOLDPOINT_SEED={seed} cargo nextest run \
                  -p holdpoint-store-sqlite --test power_cut crash_power_cuts"
@@ -805,19 +827,46 @@ async fn again(world: &mut World, log: Arc<SqliteLog>, fault: Fault, harmed: boo
 
 #[test]
 fn crash_every_operation_may_fail() {
-    let (runtime, image) = (runtime(), founded());
+    let (runtime, image) = (runtime(), Arc::new(founded()));
     for scene in SCENES {
         for (fault, lasting, step) in [(Fault::Eio, false, 1), (Fault::Eio, true, 3), (Fault::Full, true, 1)]
         {
             let mut n = 1;
-            while let Some(at) = runtime
-                .block_on(stage(scene, fault, lasting, n, &image))
-                .unwrap_or_else(|what| panic!("{scene:?}, {fault:?} at {n} (lasting: {lasting}): {what}"))
-            {
+            loop {
+                let what = format!("{scene:?}, {fault:?} at {n} (lasting: {lasting})");
+                let (runtime, image) = (Arc::clone(&runtime), Arc::clone(&image));
+                let play = move || runtime.block_on(stage(scene, fault, lasting, n, &image));
+                let played = to_the_end(&what, play).unwrap_or_else(|why| panic!("{what}: {why}"));
                 // A disk that is full from here on is noticed at the next operation that needs room.
+                let Some(at) = played else { break };
                 n = at + step;
             }
         }
+    }
+}
+
+/// A commit fails while others send: each of them is answered, also who comes in the moment in which the writer
+/// stops.
+#[test]
+fn crash_nobody_waits_for_a_writer_that_has_stopped() {
+    let (runtime, image) = (runtime(), Arc::new(founded()));
+    for seed in 0..25 * number_from("HOLDPOINT_SEEDS").unwrap_or(SEEDS) {
+        let (runtime, image) = (Arc::clone(&runtime), Arc::clone(&image));
+        to_the_end(&format!("seed {seed}"), move || {
+            let world = World::new(seed, &image, 0);
+            let log = world.open(true).expect("the store opens");
+            world.disk.fail_from(8 + seed % 32, Fault::Eio);
+            let senders = (1..=6).map(|id| {
+                let log = Arc::clone(&log);
+                async move {
+                    let (hand, _) = Hand::new(id, seed).work(Arc::clone(&log), u64::MAX).await;
+                    // Who has just heard that it stops sends again at once.
+                    hand.work(log, 1).await;
+                }
+            });
+            let _guard = runtime.enter();
+            runtime.block_on(senders.collect::<JoinSet<_>>().join_all());
+        });
     }
 }
 
