@@ -91,6 +91,10 @@ pub enum PipelineCommand {
     RemoveCheckpoint(crate::CheckpointId),
     /// Changes the order.
     Reorder(Vec<crate::CheckpointId>),
+    /// Says that the time of a rollback's archive is over.
+    EndArchive(RollbackId),
+    /// Says that files were not as the log says.
+    RecordDrift(commands::record_drift::RecordDrift),
 }
 
 /// Orders about a run.

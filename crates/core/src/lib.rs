@@ -20,6 +20,7 @@ mod flow;
 pub mod ids;
 pub mod owed;
 pub mod paths;
+pub mod places;
 pub mod plan;
 pub mod project;
 pub mod rejection;
@@ -31,6 +32,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 pub mod time;
+pub mod tree;
 
 pub use actor::{Actor, ActorKind};
 pub use command::{Command, Decide, Envelope, HomeCommand, PipelineCommand, RunCommand};

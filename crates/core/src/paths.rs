@@ -70,6 +70,16 @@ pub fn archive_folder(rollback: RollbackId, at: Timestamp) -> String {
     format!(".archived/rollback_{rollback}_{}/", at.compact())
 }
 
+/// The folder of an execution that has failed for good, inside its pipeline.
+pub fn errored_folder(execution: ExecutionId, at: Timestamp) -> String {
+    format!(".errored/exec_{execution}_{}", at.compact())
+}
+
+/// The folder of what was done under an earlier definition version, inside its pipeline.
+pub fn definition_folder(version: u32, at: Timestamp) -> String {
+    format!(".archived/definition_v{version}_{}/", at.compact())
+}
+
 /// The last eight hex digits of an artifact's id.
 fn short(artifact: ArtifactId) -> String {
     let text = artifact.0.simple().to_string();

@@ -32,6 +32,16 @@ impl Timestamp {
         self.civil().strftime("%Y%m%dT%H%M%SZ").to_string()
     }
 
+    /// Reads what folder names show.
+    pub fn from_compact(text: &str) -> Option<Self> {
+        if text.len() != 16 {
+            return None;
+        }
+        let civil = jiff::civil::DateTime::strptime("%Y%m%dT%H%M%SZ", text).ok()?;
+        let at = civil.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
+        Some(Self(at.timestamp().as_microsecond()))
+    }
+
     fn civil(self) -> jiff::Timestamp {
         jiff::Timestamp::from_microsecond(self.0).unwrap_or(if self.0 < 0 {
             jiff::Timestamp::MIN
@@ -56,6 +66,9 @@ mod tests {
         let at = Timestamp(1_700_000_000_123_456);
         assert_eq!(at.rfc3339(), "2023-11-14T22:13:20.123456Z");
         assert_eq!(at.compact(), "20231114T221320Z");
+        assert_eq!(Timestamp::from_compact("20231114T221320Z"), Some(Timestamp(1_700_000_000_000_000)));
+        assert_eq!(Timestamp::from_compact("20231314T221320Z"), None);
+        assert_eq!(Timestamp::from_compact("2023"), None);
         assert!(Timestamp(i64::MAX).rfc3339().starts_with("9999-"));
     }
 }

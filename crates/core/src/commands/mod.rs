@@ -10,12 +10,14 @@ pub mod cancel_execution;
 pub mod create_home;
 pub mod create_pipeline;
 pub mod delete_pipeline;
+pub mod end_archive;
 pub mod fail_run;
 pub mod fire_timer;
 pub mod give_input;
 pub mod issue_token;
 pub mod pause_run;
 pub mod queue_note;
+pub mod record_drift;
 pub mod record_outcome;
 pub mod reject_start;
 pub mod remove_checkpoint;
@@ -83,6 +85,8 @@ fn pipeline(draft: &mut Draft<'_>, id: PipelineId, command: &PipelineCommand) ->
         PipelineCommand::UpdateCheckpoint(command) => update_checkpoint::decide(draft, id, command),
         PipelineCommand::RemoveCheckpoint(checkpoint) => remove_checkpoint::decide(draft, id, *checkpoint),
         PipelineCommand::Reorder(order) => reorder_checkpoints::decide(draft, id, order),
+        PipelineCommand::EndArchive(rollback) => end_archive::decide(draft, id, *rollback),
+        PipelineCommand::RecordDrift(command) => record_drift::decide(draft, id, command),
     }
 }
 

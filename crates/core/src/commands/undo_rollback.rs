@@ -34,6 +34,9 @@ pub fn decide(draft: &mut Draft<'_>, pipeline: PipelineId, rollback: RollbackId)
             None => Err(Rejection::NotFound { what: "rollback", id: rollback.to_string() }),
         };
     };
+    if let Some(at) = state.archives.get(&rollback).and_then(|archive| archive.ended) {
+        return refuse(format!("the time of its archive was over, and it was removed at {}", at.rfc3339()));
+    }
     if let Some(newer) = state.rollbacks.last().filter(|newer| newer.rollback != rollback) {
         return refuse(format!("rollback {} came later and must be undone first", newer.rollback));
     }

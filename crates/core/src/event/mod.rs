@@ -33,7 +33,7 @@ pub use home::{HomeEvent, Role};
 pub use journal::{Entry, Level, MessageRole};
 pub use parts::{Failure, Made, Opening, Origin, PauseReason, Place, Usage};
 pub(crate) use parts::{is_none_u32, is_one, is_zero, one};
-pub use pipeline::{PipelineEvent, RollbackRecord, RollbackType, TriggeredBy};
+pub use pipeline::{Drift, Drifted, PipelineEvent, RollbackRecord, RollbackType, TriggeredBy};
 pub use run::RunEvent;
 
 /// Text that people or programs wrote.
@@ -60,6 +60,18 @@ impl Event {
             Self::Pipeline(event) => event.kind(),
             Self::Run(event) => event.kind(),
             Self::Journal(entry) => entry.kind(),
+        }
+    }
+}
+
+impl Event {
+    /// The bytes that the event names, if it names some: they stay as long as the event does.
+    pub fn blob(&self) -> Option<crate::Digest> {
+        match self {
+            Self::Run(RunEvent::Made { plan, .. }) => Some(*plan),
+            Self::Run(RunEvent::ArtifactMade { made, .. }) => Some(made.digest),
+            Self::Journal(Entry::ToolResult { workspace, .. }) => *workspace,
+            Self::Run(_) | Self::Home(_) | Self::Pipeline(_) | Self::Journal(_) => None,
         }
     }
 }

@@ -104,6 +104,46 @@ pub enum PipelineEvent {
         /// Which.
         rollback: RollbackId,
     },
+    /// The time of a rollback's archive was over: its files were removed, and it cannot be undone any more.
+    #[serde(rename = "archive_ended")]
+    ArchiveEnded {
+        /// Of which rollback.
+        rollback: RollbackId,
+    },
+    /// Files were not as the log says; they were written again, and what stood there was put aside.
+    #[serde(rename = "drift")]
+    DriftRepaired {
+        /// Where what stood there was put, inside the pipeline's folder; none: nothing had to be.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        folder: Option<Text>,
+        /// The files, the first hundred.
+        files: Vec<Drifted>,
+        /// How many there were.
+        count: u64,
+    },
+}
+
+/// A file that was not as the log says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Drifted {
+    /// Where, inside the pipeline's folder.
+    pub path: Text,
+    /// What was wrong with it.
+    pub how: Drift,
+}
+
+/// How a file can differ from what the log says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Drift {
+    /// Other bytes stood there.
+    Changed,
+    /// Nothing stood there.
+    Deleted,
+    /// Something stood there that nothing in the log names.
+    Extra,
+    /// A link, a folder or something else stood in its place.
+    Replaced,
 }
 
 kinds!(PipelineEvent {
@@ -120,6 +160,8 @@ kinds!(PipelineEvent {
     RunReopened = "run_reopened" => None,
     RolledBack = "rolled_back" => Some("rollback.completed"),
     RollbackUndone = "rollback_undone" => Some("rollback.undone"),
+    ArchiveEnded = "archive_ended" => Some("archive.ended"),
+    DriftRepaired = "drift" => Some("drift.repaired"),
 });
 
 /// How far a rollback reaches.

@@ -1,7 +1,10 @@
 //! Rows that a rollback hides, and those that say where everything went.
 
-use super::run::{artifact_path, execution_row, output_path};
+use super::run::{execution_row, outputs};
 use crate::paths::run_folder;
+use crate::places::{
+    archived_beside, archived_checkpoint, archived_run, output_file, output_folder, own_folder,
+};
 use crate::rows::{Cell, Cells, Op, RowChange, Table};
 use crate::state::run::{Execution, RunState};
 use crate::{ExecNo, RollbackId};
@@ -15,11 +18,11 @@ pub(super) fn rewound(
 ) {
     let Some(removed) = after.removed.get(&rollback) else { return };
     let mark = Cell::from(rollback.0);
-    let mut items = Items { rollback, n: before.rows.archived };
+    let mut items = Items { rollback, archive: &removed.archive, n: before.rows.archived };
+    let number = before.number().map_or(0, |(number, _)| number);
     for (x, execution) in &removed.executions {
         hide(*x, execution, &mark, changes);
-        let number = before.number().map_or(0, |(number, _)| number);
-        let folder = format!("{}archived_data/v{number}_checkpoint_{}/", removed.archive, execution.position);
+        let folder = archived_checkpoint(&removed.archive, number, execution.position);
         items.execution(before, execution, &folder, changes);
     }
     for (_, gate) in &removed.gates {
@@ -37,18 +40,16 @@ pub(super) fn removed(
 ) {
     let Some(removed) = after.removed.get(&rollback) else { return };
     let mark = Cell::from(rollback.0);
-    let mut items = Items { rollback, n: before.rows.archived };
+    let mut items = Items { rollback, archive: &removed.archive, n: before.rows.archived };
     let number = before.number().map_or(0, |(number, _)| number);
-    let folder = format!("{}archived_data/v{number}/", removed.archive);
+    let folder = archived_run(&removed.archive, number);
     let size: u64 =
         before.executions.values().flat_map(|e| &e.artifacts).map(|output| output.made.size).sum();
-    items.put("run", None, &format!("{}/", run_folder(number)), &folder, size, changes);
+    items.put("run", None, &format!("{}/", run_folder(number)), &format!("{folder}/"), size, changes);
     for (x, execution) in &before.executions {
         hide(*x, execution, &mark, changes);
-        let own = output_path(before, execution).unwrap_or_default();
-        let inside = own.strip_prefix(&format!("{}/", run_folder(number))).unwrap_or(&own);
-        let inside = inside.strip_suffix("outputs/").unwrap_or(inside);
-        items.execution(before, execution, &format!("{folder}{inside}"), changes);
+        let own = own_folder(execution).unwrap_or_default();
+        items.execution(before, execution, &format!("{folder}/{own}"), changes);
     }
     for gate in before.gates.values() {
         let cells = vec![("open", false.into()), ("rollback", mark.clone())];
@@ -79,7 +80,10 @@ pub(super) fn unwound(
         let old = before
             .execution(x)
             .or_else(|| removed.executions.iter().find(|(other, _)| *other == x).map(|(_, e)| e.as_ref()));
-        changes.extend(old.and_then(|old| execution_row(after, x, Some(old), execution)));
+        if let Some(old) = old {
+            changes.extend(execution_row(after, x, Some(old), execution));
+            outputs(after, old, execution, changes);
+        }
     }
     let gates: Vec<u32> = if whole {
         before.gates.values().map(|gate| gate.n).collect()
@@ -104,12 +108,14 @@ fn hide(x: ExecNo, execution: &Execution, mark: &Cell, changes: &mut Vec<RowChan
 }
 
 /// Writes what went where.
-struct Items {
+struct Items<'a> {
     rollback: RollbackId,
+    archive: &'a str,
     n: u32,
 }
 
-impl Items {
+impl Items<'_> {
+    /// An execution, whose promoted outputs go to a folder; what it had not promoted goes beside the runs.
     fn execution(
         &mut self,
         run: &RunState,
@@ -117,13 +123,15 @@ impl Items {
         folder: &str,
         changes: &mut Vec<RowChange>,
     ) {
-        let own = output_path(run, execution).unwrap_or_default();
-        let own = own.strip_suffix("outputs/").unwrap_or(&own);
-        self.put("execution", Some(execution.id.0), own, folder, 0, changes);
+        let outputs = output_folder(run, execution).unwrap_or_default();
+        let own = outputs.strip_suffix("outputs/").unwrap_or(&outputs);
+        self.put("execution", Some(execution.id.0), own, &format!("{folder}/"), 0, changes);
         for output in &execution.artifacts {
-            let path = artifact_path(run, execution, &output.made).unwrap_or_default();
-            let name = path.rsplit('/').next().unwrap_or_default();
-            let archived = format!("{folder}outputs/{name}");
+            let path = output_file(run, execution, output);
+            let archived = match path.strip_prefix(&outputs).filter(|_| !outputs.is_empty()) {
+                Some(name) => format!("{folder}/outputs/{name}"),
+                None => archived_beside(self.archive, &path),
+            };
             self.put("artifact", Some(output.made.record.0), &path, &archived, output.made.size, changes);
         }
     }

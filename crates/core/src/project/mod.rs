@@ -10,7 +10,6 @@ mod run;
 
 #[cfg(test)]
 pub(crate) use run::execution_of;
-pub use run::{artifact_path, output_path};
 
 use crate::event::{Entry, Event};
 use crate::rows::{Cell, Cells, Op, RowChange, Table};

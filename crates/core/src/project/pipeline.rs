@@ -34,7 +34,9 @@ pub(super) fn project(
             | PipelineEvent::Reordered { .. }
             | PipelineEvent::RunOpened { .. }
             | PipelineEvent::RunClosed { .. }
-            | PipelineEvent::RunReopened { .. } => {}
+            | PipelineEvent::RunReopened { .. }
+            | PipelineEvent::ArchiveEnded { .. }
+            | PipelineEvent::DriftRepaired { .. } => {}
         }
     }
     if let Some(last) = changes.last_mut() {

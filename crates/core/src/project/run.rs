@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::{Columns, archive};
 use crate::event::{Event, Made, Opening, Origin, RunEvent};
-use crate::paths::{checkpoint_folder, promoted_name, run_folder, staged_name, temp_folder};
+use crate::places::{output_file, output_folder};
 use crate::rows::{Cell, Op, RowChange, Table};
 use crate::state::Stamp;
-use crate::state::run::{Execution, Removed, RunState};
+use crate::state::run::{Execution, Output, Removed, RunState};
 use crate::{ExecNo, GateId, Ids, RunId};
 
 pub(super) fn project(
@@ -260,13 +260,10 @@ impl<'a> Rows<'a> {
         let n = self.artifacts;
         self.artifacts += 1;
         let Some(execution) = self.left(x) else { return };
-        let staged = staged_name(&made.name, made.artifact, &made.format);
         let kept = execution.artifacts.iter().find(|output| output.made.record == made.record);
         let promoted = kept.and_then(|output| output.promoted_at);
-        let path = match promoted.and_then(|_| artifact_path(self.after, execution, made)) {
-            Some(path) => path,
-            None => format!("{}/artifacts_staging/{staged}", temp_folder(execution.id)),
-        };
+        let stood = Output { n, made: made.clone(), created_at: self.stamp.at, promoted_at: promoted };
+        let path = output_file(self.after, execution, &stood);
         let cells = vec![
             ("id", made.record.0.into()),
             ("artifact", made.artifact.0.into()),
@@ -292,17 +289,7 @@ impl<'a> Rows<'a> {
         let before = self.before.execution(x);
         changes.extend(execution_row(self.after, x, before, after));
         let Some(before) = before else { return };
-        for old in &before.artifacts {
-            let new = after.artifacts.iter().find(|output| output.n == old.n);
-            let mut row = Columns::new(false);
-            row.set("current", new.is_none(), || false);
-            let promoted = new.and_then(|new| new.promoted_at);
-            row.set("promoted_at", promoted.is_some() && promoted != old.promoted_at, || promoted);
-            row.set("path", promoted.is_some() && promoted != old.promoted_at, || {
-                artifact_path(self.after, after, &old.made).map_or(Cell::Null, |path| path.as_str().into())
-            });
-            changes.extend(row.into_change(Table::Artifact, old.n));
-        }
+        outputs(self.after, before, after, changes);
     }
 
     /// A run that ends puts steps that wait for a start back to pending.
@@ -317,18 +304,19 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Where a promoted output of a pipeline's run stands, inside its pipeline's folder.
-pub fn artifact_path(run: &RunState, execution: &Execution, made: &Made) -> Option<String> {
-    let (number, _) = run.number()?;
-    let folder = output_path(run, execution)?;
-    Some(format!("{folder}{}", promoted_name(&made.name, made.artifact, number, &made.format)))
-}
-
-/// The folder of an execution's promoted outputs, inside its pipeline's folder.
-pub fn output_path(run: &RunState, execution: &Execution) -> Option<String> {
-    let (number, _) = run.number()?;
-    let name = execution.name.as_deref()?;
-    Some(format!("{}/{}/outputs/", run_folder(number), checkpoint_folder(execution.position, name)))
+/// The rows of an execution's outputs that changed.
+pub(super) fn outputs(run: &RunState, before: &Execution, after: &Execution, changes: &mut Vec<RowChange>) {
+    for old in &before.artifacts {
+        let new = after.artifacts.iter().find(|output| output.n == old.n);
+        let mut row = Columns::new(false);
+        row.set("current", new.is_none(), || false);
+        let promoted = new.and_then(|new| new.promoted_at);
+        row.set("promoted_at", promoted.is_some() && promoted != old.promoted_at, || promoted);
+        let path = new.map(|new| output_file(run, after, new));
+        let moved = path.filter(|path| *path != output_file(run, before, old));
+        row.set("path", moved.is_some(), || Cell::text_or_null(moved.as_deref()));
+        changes.extend(row.into_change(Table::Artifact, old.n));
+    }
 }
 
 pub(super) fn execution_row(
@@ -351,7 +339,7 @@ pub(super) fn execution_row(
     row.set("max_attempts", changed(|b, a| b.max_attempts != a.max_attempts), || after.max_attempts);
     row.set("revision", changed(|b, a| b.revision != a.revision), || after.revision);
     row.set("max_revisions", changed(|b, a| b.max_revisions != a.max_revisions), || after.max_revisions);
-    if let Some(path) = output_path(run, after) {
+    if let Some(path) = output_folder(run, after) {
         row.set("output_path", false, || path.as_str());
     }
     row.set("created_at", false, || after.times.created);

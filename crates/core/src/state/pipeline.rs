@@ -45,6 +45,32 @@ pub struct PipelineState {
     pub rollback_count: u32,
     /// Row ordinals of rollbacks, and whether each was undone.
     pub rollback_rows: OrdMap<RollbackId, (u32, bool)>,
+    /// Runs of earlier definition versions, oldest version first; versions without runs are left out.
+    pub earlier: Vector<Arc<Earlier>>,
+    /// Archives of all rollbacks that were not undone, whatever their definition version.
+    pub archives: OrdMap<RollbackId, Arc<Archive>>,
+}
+
+/// The runs of an earlier definition version: they can be read and compared, nothing else.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Earlier {
+    /// The version.
+    pub version: u32,
+    /// When the next one took its place.
+    pub until: Timestamp,
+    /// Its runs, by number.
+    pub runs: OrdMap<u32, RunEntry>,
+}
+
+/// The archive of a rollback.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Archive {
+    /// What the rollback did.
+    pub record: Arc<RollbackRecord>,
+    /// When.
+    pub at: Timestamp,
+    /// When its files were removed for good: from then on it cannot be undone.
+    pub ended: Option<Timestamp>,
 }
 
 /// A checkpoint of a pipeline.
@@ -165,8 +191,15 @@ impl PipelineState {
             PipelineEvent::RunReopened { run } => {
                 self.active.insert(*run);
             }
-            PipelineEvent::RolledBack(record) => self.rolled_back(record),
+            PipelineEvent::RolledBack(record) => self.rolled_back(stamp, record),
             PipelineEvent::RollbackUndone { rollback } => self.undone(*rollback),
+            PipelineEvent::ArchiveEnded { rollback } => {
+                if let Some(archive) = self.archives.get_mut(rollback) {
+                    Arc::make_mut(archive).ended = Some(stamp.at);
+                }
+            }
+            // The files are as they should be again; that they were not is for people to see.
+            PipelineEvent::DriftRepaired { .. } => {}
         }
     }
 
@@ -192,21 +225,28 @@ impl PipelineState {
     /// The order changed: runs count from 1 again. While nothing ever ran, building a pipeline up is not a
     /// new version of anything, but the number goes up all the same: people see that it changed.
     fn new_version(&mut self, stamp: &Stamp<'_>) {
+        let runs = std::mem::take(&mut self.runs);
+        if !runs.is_empty() {
+            let earlier = Earlier { version: self.definition_version, until: stamp.at, runs };
+            self.earlier.push_back(Arc::new(earlier));
+        }
         self.definition_version = self.definition_version.saturating_add(1);
         self.next_number = 1;
-        self.runs = OrdMap::new();
         self.rollbacks = Vector::new();
         self.updated_at = stamp.at;
     }
 
-    fn rolled_back(&mut self, record: &RollbackRecord) {
+    fn rolled_back(&mut self, stamp: &Stamp<'_>, record: &RollbackRecord) {
         for (run, number) in &record.removed_runs {
             if let Some(entry) = self.runs.get_mut(number) {
                 entry.removed = Some(record.rollback);
             }
             self.active.remove(run);
         }
-        self.rollbacks.push_back(Arc::new(record.clone()));
+        let kept = Arc::new(record.clone());
+        let archive = Archive { record: kept.clone(), at: stamp.at, ended: None };
+        self.archives.insert(record.rollback, Arc::new(archive));
+        self.rollbacks.push_back(kept);
         self.rollback_rows.insert(record.rollback, (self.rollback_count, false));
         self.rollback_count += 1;
     }
@@ -216,6 +256,7 @@ impl PipelineState {
             return;
         };
         let record = self.rollbacks.remove(at);
+        self.archives.remove(&rollback);
         if let Some((_, undone)) = self.rollback_rows.get_mut(&rollback) {
             *undone = true;
         }

@@ -207,6 +207,12 @@ pub(crate) fn undo(scene: &Scene) -> When {
     When(Command::UndoRollback { pipeline: pipeline_id(), rollback })
 }
 
+/// The time of the last rollback's archive is over.
+pub(crate) fn end_archive(scene: &Scene) -> When {
+    let rollback = scene.pipeline().rollbacks.last().expect("a rollback").rollback;
+    on_pipeline(PipelineCommand::EndArchive(rollback))
+}
+
 /// Makes a run that waits to be started.
 pub(crate) fn start_later(n: u32) -> When {
     let source = Source::Pipeline(pipeline_id());

@@ -35,6 +35,7 @@ fn show_pipeline(event: &PipelineEvent) -> String {
         }
         PipelineEvent::RunClosed { run } => format!("RunClosed {{ run: R{} }}", short(run.0)),
         PipelineEvent::RunReopened { run } => format!("RunReopened {{ run: R{} }}", short(run.0)),
+        PipelineEvent::ArchiveEnded { .. } => "ArchiveEnded".to_owned(),
         PipelineEvent::RollbackUndone { .. } => "RollbackUndone".to_owned(),
         PipelineEvent::RolledBack(record) => {
             let kept =

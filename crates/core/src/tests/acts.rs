@@ -4,8 +4,9 @@ use serde_json::json;
 
 use super::model::Model;
 use crate::command::{Decide, PipelineCommand, RunCommand};
+use crate::commands::record_drift::RecordDrift;
 use crate::commands::record_outcome::{Outcome, RecordOutcome};
-use crate::event::{Failure, Usage};
+use crate::event::{Drift, Drifted, Failure, Usage};
 use crate::state::run::{EffectId, ExecutionState, Part, RunState, Stage, TimerId, TimerKind};
 use crate::testing::{self, Scene, When};
 use crate::{Actor, Digest, ExecNo, RollbackId, State, StreamId};
@@ -40,6 +41,8 @@ pub(super) enum Act {
     Apply(bool),
     Delete,
     Restore,
+    EndArchive(usize),
+    Drift(bool),
 }
 
 #[derive(Clone, Debug)]
@@ -121,6 +124,8 @@ pub(super) fn pick(raw: Raw, scene: &Scene, runs: u32) -> Act {
         40 => Act::Delete,
         41 => Act::Restore,
         42 => Act::Apply(b > 200),
+        43 if b > 200 => Act::EndArchive((b % 4) as usize),
+        44 if b > 200 => Act::Drift(yes),
         _ => match current {
             None => Act::StartRun(true),
             Some((x, state)) => due(n, x, state, b),
@@ -155,10 +160,14 @@ pub(super) fn command(act: &Act, scene: &mut Scene, model: &Model, runs: u32) ->
         Act::StartRun(true) => testing::start(runs + 1),
         Act::StartRun(false) => testing::start_later(runs + 1),
         Act::Undo(i) => {
-            let rows = scene.pipeline().rollback_rows.iter();
-            let found = rows.filter(|(_, (n, _))| *n as usize == *i).map(|(id, _)| *id).next();
-            let rollback = found.unwrap_or(RollbackId(uuid::Uuid::nil()));
+            let rollback = nth_rollback(scene, *i);
             When(crate::Command::UndoRollback { pipeline: testing::pipeline_id(), rollback })
+        }
+        Act::EndArchive(i) => testing::on_pipeline(PipelineCommand::EndArchive(nth_rollback(scene, *i))),
+        Act::Drift(found) => {
+            let drifted = Drifted { path: "runs/v1/run_info.json".into(), how: Drift::Changed };
+            let files = if *found { vec![drifted] } else { Vec::new() };
+            testing::on_pipeline(PipelineCommand::RecordDrift(RecordDrift { folder: None, files }))
         }
         Act::Edit(position) => {
             let checkpoint = testing::checkpoint(scene, *position);
@@ -176,6 +185,12 @@ pub(super) fn command(act: &Act, scene: &mut Scene, model: &Model, runs: u32) ->
         Act::Restore => testing::on_pipeline(PipelineCommand::Restore),
         Act::On(n, on) => on_run(*n, on, scene),
     }
+}
+
+fn nth_rollback(scene: &Scene, i: usize) -> RollbackId {
+    let rows = scene.pipeline().rollback_rows.iter();
+    let found = rows.filter(|(_, (n, _))| *n as usize == i).map(|(id, _)| *id).next();
+    found.unwrap_or(RollbackId(uuid::Uuid::nil()))
 }
 
 fn on_run(n: u32, on: &On, scene: &mut Scene) -> When {

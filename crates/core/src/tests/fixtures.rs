@@ -17,7 +17,10 @@ use crate::testing::Row;
 use crate::{Actor, CommandId, State, StreamId, StreamKind, Timestamp};
 
 /// All recorded logs.
-const LOGS: &[&str] = &[include_str!("../../../../fixtures/logs/0001-foundation.jsonl")];
+const LOGS: &[&str] = &[
+    include_str!("../../../../fixtures/logs/0001-foundation.jsonl"),
+    include_str!("../../../../fixtures/logs/0002-files.jsonl"),
+];
 
 /// A row as it is recorded.
 #[derive(Deserialize)]
@@ -71,13 +74,23 @@ fn recorded_logs_are_dense() {
 
 #[test]
 fn recorded_logs_fold_to_the_same_states() {
-    let log: Vec<Row> = rows(LOGS[0]).into_iter().map(|(_, row)| row).collect();
+    expect_file!["../../../../fixtures/logs/0001-foundation.txt"].assert_eq(&folded(LOGS[0]));
+    expect_file!["../../../../fixtures/logs/0002-files.txt"].assert_eq(&folded(LOGS[1]));
+}
+
+fn folded(log: &str) -> String {
+    let log: Vec<Row> = rows(log).into_iter().map(|(_, row)| row).collect();
     let replayed = replay(&log, |_, _, _, _| {});
     let mut text = String::new();
     for (stream, state) in &replayed.states {
         writeln!(text, "{stream}\n{}", summary(state)).expect("text grows");
+        if let State::Pipeline(p) = state {
+            let archives = p.archives.values().map(|archive| (archive.at, archive.ended)).collect::<Vec<_>>();
+            let earlier = p.earlier.iter().map(|e| (e.version, e.until, e.runs.len())).collect::<Vec<_>>();
+            writeln!(text, "  archives {archives:?}, earlier {earlier:?}").expect("text grows");
+        }
     }
-    expect_file!["../../../../fixtures/logs/0001-foundation.txt"].assert_eq(&text);
+    text
 }
 
 fn summary(state: &State) -> String {

@@ -21,6 +21,7 @@ pub(super) fn check(scene: &Scene, linear: bool) {
                     one_current(run);
                 }
                 rows(scene, *id, run);
+                files(scene, *id, run);
             }
             (StreamId::Pipeline(_), State::Pipeline(pipeline)) => {
                 let runs = scene.states.iter().filter_map(|(stream, state)| match (stream, state) {
@@ -127,6 +128,8 @@ fn rows(scene: &Scene, id: RunId, run: &RunState) {
         for output in &execution.artifacts {
             assert_eq!(cell(Table::Artifact, output.n, "current"), true.into(), "{x}");
             assert_eq!(cell(Table::Artifact, output.n, "promoted_at"), output.promoted_at.into(), "{x}");
+            let path = crate::places::output_file(run, execution, output);
+            assert_eq!(cell(Table::Artifact, output.n, "path"), path.as_str().into(), "{x}");
         }
         let own = |row: &&crate::testing::Drawn| row.get("execution") == Some(&execution.id.0.into());
         for table in [Table::Artifact, Table::Interaction] {
@@ -142,6 +145,31 @@ fn rows(scene: &Scene, id: RunId, run: &RunState) {
     let said: BTreeSet<u32> = said.map(|(n, _)| n).collect();
     let open: BTreeSet<u32> = run.gates.values().filter(|_| run.gone.is_none()).map(|gate| gate.n).collect();
     assert_eq!(said, open, "rows of open gates");
+}
+
+/// What tables say about archives is what stands on disk, and no path leads out of its folder.
+fn files(scene: &Scene, id: RunId, run: &RunState) {
+    if run.pipeline().is_none() {
+        return;
+    }
+    let pipeline = scene.pipeline();
+    let wanted = crate::tree::run(pipeline, run, crate::tree::Keep::default());
+    let text = |row: &crate::testing::Drawn, column| match row.get(column) {
+        Some(Cell::Text(text)) => text.to_string(),
+        other => panic!("{column} is {other:?}"),
+    };
+    for (_, row) in scene.picture.rows(Table::ArchivedItem, StreamId::Run(id)) {
+        let standing = |rollback: &crate::RollbackId| row.get("rollback") == Some(&rollback.0.into());
+        let Some((_, archive)) = pipeline.archives.iter().find(|(id, _)| standing(id)) else { continue };
+        let to = text(row, "archived_path");
+        if text(row, "item_type") == "artifact" && archive.ended.is_none() {
+            assert!(wanted.entries.contains_key(&to), "{to} is recorded and not wanted");
+        }
+    }
+    for path in wanted.entries.keys().chain(wanted.folders.values()).chain(wanted.gone.values()) {
+        let mut parts = path.split('/');
+        assert!(parts.all(|part| !matches!(part, "" | "." | "..")), "{path}");
+    }
 }
 
 /// The whole log: it folds to the states, draws the tables, moves only along the diagrams, and every gate was

@@ -92,6 +92,7 @@ struct Rollback {
     next_number: u32,
     undone: bool,
     old: bool,
+    ended: bool,
 }
 
 /// A pipeline and its runs.
@@ -150,6 +151,21 @@ impl Model {
                 self.deleted = false;
                 Done
             }
+            Act::Drift(found) => {
+                if found {
+                    Done
+                } else {
+                    InEffect
+                }
+            }
+            Act::EndArchive(i) => match self.rollbacks.get_mut(i) {
+                None => Refused,
+                Some(rollback) if rollback.undone || rollback.ended => InEffect,
+                Some(rollback) => {
+                    rollback.ended = true;
+                    Done
+                }
+            },
             Act::On(n, ref on) => match self.runs.get(n as usize - 1) {
                 Some(run) if !run.gone => self.on(n as usize - 1, on),
                 Some(_) | None => Refused,
@@ -515,7 +531,15 @@ impl Model {
         for &i in &removed {
             self.runs[i].gone = true;
         }
-        self.rollbacks.push(Rollback { target: r, before, removed, next_number, undone: false, old: false });
+        self.rollbacks.push(Rollback {
+            target: r,
+            before,
+            removed,
+            next_number,
+            undone: false,
+            old: false,
+            ended: false,
+        });
         let run = &mut self.runs[r];
         let next = keep.map_or(0, |position| position + 1);
         run.execs.retain(|e| e.position < next);
@@ -536,7 +560,7 @@ impl Model {
         let target = &self.runs[rollback.target];
         let begun = |e: &Exec| e.x > rollback.before.visits && e.at != At::Pending;
         let newer = self.runs.iter().any(|run| !run.old && run.number >= rollback.next_number);
-        if last != Some(i) || newer || target.execs.iter().any(begun) {
+        if last != Some(i) || newer || rollback.ended || target.execs.iter().any(begun) {
             return Refused;
         }
         let visits = target.visits;

@@ -9,8 +9,8 @@ use uuid::Uuid;
 
 use crate::definition::{Fault, PipelineConfig};
 use crate::event::{
-    Entry, Event, Failure, HomeEvent, Level, Made, MessageRole, Opening, Origin, PauseReason, PipelineEvent,
-    Place, Role, RollbackRecord, RollbackType, RunEvent, TriggeredBy, Usage,
+    Drift, Drifted, Entry, Event, Failure, HomeEvent, Level, Made, MessageRole, Opening, Origin, PauseReason,
+    PipelineEvent, Place, Role, RollbackRecord, RollbackType, RunEvent, TriggeredBy, Usage,
 };
 use crate::plan::{Choice, ChoiceAction, ChoiceOption};
 use crate::testing::{form, pipeline_id, run_id};
@@ -114,6 +114,12 @@ fn pipeline() -> Vec<PipelineEvent> {
             reason: Some("a wrong turn".into()),
         }),
         PipelineEvent::RollbackUndone { rollback },
+        PipelineEvent::ArchiveEnded { rollback },
+        PipelineEvent::DriftRepaired {
+            folder: Some(".drift/20251009T080000Z".into()),
+            files: vec![Drifted { path: "runs/v1/run_info.json".into(), how: Drift::Changed }],
+            count: 1,
+        },
         PipelineEvent::CheckpointRemoved { checkpoint },
         PipelineEvent::Deleted {},
         PipelineEvent::Restored {},
