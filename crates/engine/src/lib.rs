@@ -17,9 +17,11 @@ mod keep;
 mod live;
 mod load;
 mod plans;
+pub mod retention;
 mod runner;
 mod seal;
 mod submit;
+pub mod tree;
 mod view;
 
 use std::sync::Arc;
@@ -56,6 +58,8 @@ pub struct Parts {
     pub executor: Arc<dyn Executor>,
     /// Whether this engine takes on the work of runs that nobody holds. Short commands do not.
     pub works: bool,
+    /// Where the files of pipelines are kept; none: nowhere.
+    pub files: Option<tree::Options>,
 }
 
 /// One engine on one home. Cheap to clone; all clones are the same engine.
@@ -69,6 +73,7 @@ struct Inner {
     cache: Cache,
     plans: PlanCache,
     runner: Runner,
+    tree: Option<tree::Tree>,
     halted: AtomicBool,
     /// How many events this engine has written.
     written: AtomicU64,
@@ -78,8 +83,10 @@ impl Engine {
     /// Puts an engine together. Nothing happens before something is submitted or [`Engine::run_until`] is
     /// called.
     pub fn new(parts: Parts) -> Self {
+        let tree = parts.files.clone().map(tree::Tree::new);
         let inner = Inner {
             parts,
+            tree,
             cache: Cache::default(),
             plans: PlanCache::default(),
             runner: Runner::default(),
@@ -92,6 +99,10 @@ impl Engine {
     /// Whether the store may have lost a commit: the process must end and start again from the disk.
     pub fn is_halted(&self) -> bool {
         self.inner.halted.load(Ordering::Acquire)
+    }
+
+    fn tree(&self) -> Option<&tree::Tree> {
+        self.inner.tree.as_ref()
     }
 
     fn log(&self) -> &dyn EventLog {

@@ -127,6 +127,11 @@ impl Engine {
     /// Claims and does work until told to stop; then lets work in flight end, and gives up the rest.
     pub async fn run_until(&self, stop: CancellationToken) -> Drained {
         let runner = &self.inner.runner;
+        let files = CancellationToken::new();
+        let keeping = tokio::spawn({
+            let (engine, files) = (self.clone(), files.clone());
+            async move { engine.keep_files(files).await }
+        });
         let mut head = self.log().head();
         let mut beat = tokio::time::interval(BEAT);
         beat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -158,6 +163,8 @@ impl Engine {
         let clean = tokio::time::timeout(DRAIN, runner.tasks.wait()).await.is_ok();
         runner.abandoned.cancel();
         let _ = tokio::time::timeout(Duration::from_secs(1), runner.tasks.wait()).await;
+        files.cancel();
+        let _ = keeping.await;
         Drained { clean }
     }
 

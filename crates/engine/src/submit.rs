@@ -20,6 +20,7 @@ use tokio::sync::OwnedMutexGuard;
 
 use crate::cache::Slot;
 use crate::load::{self, Loaded};
+use crate::tree::Touched;
 use crate::{Engine, SubmitError};
 
 /// How often others may be faster before the sender hears of it.
@@ -238,8 +239,12 @@ impl Engine {
                 self.inner
                     .written
                     .fetch_add(after.iter().map(|(_, _, count, _)| count).sum(), Ordering::Relaxed);
+                let touched = self.touched(&decision);
                 self.install(parts, &mut decision, &after);
                 self.inner.runner.committed(self, &receipt.leases, after.iter().map(|(stream, ..)| *stream));
+                if let Some(tree) = self.tree() {
+                    tree.committed(self, receipt.first, receipt.last, touched);
+                }
                 Ok(Attempt::Done(Submitted {
                     reply: decision.reply,
                     receipt: Some(receipt),
@@ -253,6 +258,14 @@ impl Engine {
             Err(Refused::Replayed(receipt)) => self.replay(envelope, receipt).await,
             Err(refused) => Err(self.refused(refused)),
         }
+    }
+
+    /// What of the files a decision changes.
+    fn touched(&self, decision: &Decision) -> Vec<Touched> {
+        if self.tree().is_none() {
+            return Vec::new();
+        }
+        decision.after.iter().filter_map(|(stream, state)| Touched::by(*stream, state)).collect()
     }
 
     /// What the sender hears of an append that did not happen, or may have.

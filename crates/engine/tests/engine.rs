@@ -1,5 +1,6 @@
 //! The engine on the in-memory store: commands, work, timers, other processes, live streams.
 
+#[allow(dead_code)] // each test uses a part of it
 mod common;
 
 use std::sync::Arc;

@@ -70,6 +70,7 @@ impl Process {
             evaluator: Arc::new(PlainEvaluator),
             executor: Arc::new(executor),
             works,
+            files: None,
         });
         let stop = CancellationToken::new();
         let running = tokio::spawn({

@@ -3,7 +3,7 @@
 use holdpoint_core::definition::Mode;
 use holdpoint_core::event::{Entry, Event, MessageRole};
 use holdpoint_core::paths::temp_folder;
-use holdpoint_core::project::output_path;
+use holdpoint_core::places::output_folder;
 use holdpoint_core::rows::{Cell, Table};
 use holdpoint_core::state::run::{ExecutionState, Stage};
 use holdpoint_core::{CheckpointId, ExecNo, ExecutionId, PipelineId, Rejection, RunId, StreamId, Version};
@@ -209,7 +209,7 @@ impl Engine {
             revision_iteration: execution.revision,
             max_revision_iterations: execution.max_revisions,
             temp_workspace_path: format!("{}/", temp_folder(execution.id)),
-            permanent_output_path: output_path(run, execution),
+            permanent_output_path: output_folder(run, execution),
             execution_logs: self.log_lines(execution.id, SHOWN).await?,
             agent_conversation: self.conversation(execution.id).await?,
             human_interactions: self.interactions(execution.id).await?,

@@ -155,6 +155,13 @@ impl Engine {
         Ok(document)
     }
 
+    /// A run, rolled back or not, as its file in the tree tells it: without the execution that it is at, which
+    /// says more than the run's own events do.
+    pub(crate) async fn run_file(&self, id: RunId) -> Result<RunDocument, SubmitError> {
+        let source = self.any_run_source(id).await?;
+        self.run_of(&source).await
+    }
+
     async fn run_of(&self, source: &RunSource) -> Result<RunDocument, SubmitError> {
         let name = match source.state().pipeline() {
             Some(pipeline) => Some(self.pipeline_source(pipeline).await?.state().name.to_string()),

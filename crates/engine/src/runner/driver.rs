@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
@@ -17,6 +18,9 @@ use super::Driver;
 use crate::executor::Job;
 use crate::load::Loaded;
 use crate::{Engine, SubmitError};
+
+/// How long work waits for its folder; after that it makes what it needs itself.
+const FILES: Duration = Duration::from_secs(5);
 
 type Work = BoxFuture<'static, (EffectId, Outcome)>;
 
@@ -128,6 +132,10 @@ impl Drive {
         let Some(body) = self.body(state, execution.body, &execution.place.step).await? else {
             return Ok(());
         };
+        // The work's folder is where it belongs before the work looks for it.
+        if state.pipeline().is_some() {
+            self.engine.files_settled(self.engine.log_head(), FILES).await;
+        }
         let cancel = CancellationToken::new();
         let job = Job {
             run: self.run(),

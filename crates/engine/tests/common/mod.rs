@@ -13,6 +13,7 @@ use holdpoint_core::state::RunState;
 use holdpoint_core::{Command, CommandId, RunId, Seq, State, StepId, StreamId, Timestamp};
 use holdpoint_engine::clock::{Clock, IdSource};
 use holdpoint_engine::executor::{BuiltIn, Executor, Job};
+use holdpoint_engine::tree::Options;
 use holdpoint_engine::{Engine, Filter, Parts, PlainEvaluator};
 use holdpoint_store::BoxFuture;
 use holdpoint_store::memory::{MemoryDisk, MemoryLog};
@@ -137,7 +138,16 @@ impl Home {
         self.make(Arc::new(BuiltIn), false)
     }
 
+    /// An engine that keeps files in a folder.
+    pub fn engine_with_files(&self, folder: &std::path::Path, executor: Arc<dyn Executor>) -> Engine {
+        self.make_with(executor, true, Some(Options::new(folder.to_owned())))
+    }
+
     fn make(&self, executor: Arc<dyn Executor>, works: bool) -> Engine {
+        self.make_with(executor, works, None)
+    }
+
+    fn make_with(&self, executor: Arc<dyn Executor>, works: bool, files: Option<Options>) -> Engine {
         let log = self.open();
         self.logs.lock().expect("no panic").push(log.clone());
         Engine::new(Parts {
@@ -148,6 +158,7 @@ impl Home {
             evaluator: Arc::new(PlainEvaluator),
             executor,
             works,
+            files,
         })
     }
 

@@ -1,0 +1,103 @@
+//! `system.log`: one line per event of a pipeline and its runs, for people who look into the folder.
+//!
+//! It only grows, up to a size at which it is put beside the next one. The last line says how far it is, so that
+//! whoever writes next goes on from there, and a log that was deleted is begun anew.
+
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::sync::Arc;
+
+use holdpoint_core::{PipelineId, Seq, event};
+use holdpoint_store::{EventFilter, Query, Row};
+
+use super::TreeError;
+use super::folder::Folder;
+use super::place::blocking;
+use crate::Engine;
+
+const FOLDER: &str = ".pipeline_system/logs";
+const NAME: &str = "system.log";
+/// A log of this size is put aside as the one before.
+const MAX_BYTES: u64 = 8 * 1024 * 1024;
+/// How many rows a log that was lost, or has fallen behind, is begun with.
+const MAX_ROWS: usize = 5_000;
+/// How many rows are read at once.
+const PAGE: u32 = 200;
+
+/// Text from anywhere on one line, without anything that a terminal would obey.
+pub(super) fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(2_000).collect()
+}
+
+impl Engine {
+    /// Adds the lines of what happened since the last one.
+    pub(super) async fn write_lines(&self, id: PipelineId, root: Arc<Folder>) -> Result<(), TreeError> {
+        let folder = root.clone();
+        let last = blocking(move || last_position(&folder)).await?;
+        let mut rows: Vec<Row> = Vec::new();
+        let mut before = None;
+        loop {
+            let filter = EventFilter { session: Some(id.into()), ..EventFilter::default() };
+            let page = self.query(Query::Events { filter, before, limit: PAGE }).await?.rows;
+            let more = page.len() == PAGE as usize;
+            let new: Vec<Row> = page.into_iter().take_while(|row| row.last_seq() > last).collect();
+            let all_new = new.len() == PAGE as usize;
+            before = new.last().map(|row| row.seq);
+            rows.extend(new);
+            if !more || !all_new || rows.len() >= MAX_ROWS {
+                break;
+            }
+        }
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let text: String = rows.iter().rev().flat_map(lines).collect();
+        Ok(blocking(move || append(&root, &text)).await?)
+    }
+}
+
+fn lines(row: &Row) -> Vec<String> {
+    let events = event::decode(row.stream.kind(), &row.bytes).unwrap_or_default();
+    let line = |(event, seq): (holdpoint_core::Event, u64)| {
+        let what = event::wire_type(event.kind())?;
+        let actor = one_line(&row.actor.name);
+        Some(format!("{seq} {} {what} {} by {actor}\n", row.at.rfc3339(), row.stream))
+    };
+    events.into_iter().zip(row.seq.0..).filter_map(line).collect()
+}
+
+/// The position that the last whole line tells; 0, if there is none.
+fn last_position(root: &Folder) -> io::Result<Seq> {
+    let super::folder::Walk::There(folder) = root.walk(FOLDER)? else { return Ok(Seq(0)) };
+    let mut file = match folder.read(NAME) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Seq(0)),
+        Err(error) => return Err(error),
+    };
+    let size = file.seek(SeekFrom::End(0))?;
+    file.seek(SeekFrom::Start(size.saturating_sub(8 * 1024)))?;
+    let mut tail = Vec::new();
+    file.read_to_end(&mut tail)?;
+    let tail = String::from_utf8_lossy(&tail);
+    let whole = tail.rfind('\n').map_or("", |end| &tail[..end]);
+    let last = whole.lines().rev().find_map(|line| line.split(' ').next()?.parse().ok());
+    Ok(Seq(last.unwrap_or(0)))
+}
+
+fn append(root: &Folder, text: &str) -> io::Result<()> {
+    let folder = root.make(FOLDER)?;
+    let mut file = folder.append(NAME)?;
+    let size = file.seek(SeekFrom::End(0))?;
+    if size > MAX_BYTES {
+        folder.move_over(NAME, &folder, "system.log.1")?;
+        file = folder.append(NAME)?;
+    } else if size > 0 {
+        // A line that was cut off stays, on a line of its own.
+        let mut last = [0];
+        file.seek(SeekFrom::Start(size - 1))?;
+        file.read_exact(&mut last)?;
+        if last != *b"\n" {
+            file.write_all(b"\n")?;
+        }
+    }
+    file.write_all(text.as_bytes())
+}
