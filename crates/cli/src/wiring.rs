@@ -5,7 +5,7 @@ use std::sync::Arc;
 use holdpoint_core::{Actor, Command, HomeCommand};
 use holdpoint_engine::clock::{IdSource, RandomIds, SystemClock};
 use holdpoint_engine::executor::{BuiltIn, Executor};
-use holdpoint_engine::{Engine, Parts, SubmitError};
+use holdpoint_engine::{Engine, Parts, SubmitError, tree};
 use holdpoint_expr::RealEvaluator;
 use holdpoint_store::{BlobError, StoreError};
 use holdpoint_store_sqlite::blobs::LocalBlobs;
@@ -13,6 +13,7 @@ use holdpoint_store_sqlite::{Options, SqliteLog};
 
 use crate::home::Home;
 use crate::problem::Problem;
+use crate::settings::Files;
 
 /// How a home is opened.
 pub struct HomeOptions {
@@ -24,12 +25,20 @@ pub struct HomeOptions {
     pub executor: Arc<dyn Executor>,
     /// Where names of commands come from.
     pub ids: Arc<dyn IdSource>,
+    /// What the settings say about the files of pipelines.
+    pub files: Files,
 }
 
 impl Default for HomeOptions {
     /// For commands that only look and submit.
     fn default() -> Self {
-        Self { log: Options::default(), works: false, executor: Arc::new(BuiltIn), ids: Arc::new(RandomIds) }
+        Self {
+            log: Options::default(),
+            works: false,
+            executor: Arc::new(BuiltIn),
+            ids: Arc::new(RandomIds),
+            files: Files::default(),
+        }
     }
 }
 
@@ -46,7 +55,7 @@ pub struct OpenHome {
 /// Opens a home, and makes what is missing of it.
 pub async fn open_home(home: &Home, options: HomeOptions) -> Result<OpenHome, Problem> {
     home.create()?;
-    let HomeOptions { log, works, executor, ids } = options;
+    let HomeOptions { log, works, executor, ids, files } = options;
     let log = Arc::new(SqliteLog::open(&home.path().join("db"), log).map_err(|e| cannot_open(home, &e))?);
     let blobs = LocalBlobs::open(&home.path().join("blobs"), log.clone());
     let blobs = Arc::new(blobs.map_err(|error| no_blobs(home, &error))?);
@@ -58,11 +67,22 @@ pub async fn open_home(home: &Home, options: HomeOptions) -> Result<OpenHome, Pr
         evaluator: Arc::new(RealEvaluator::default()),
         executor,
         works,
+        files: Some(tree_options(home, &files)),
     });
     // A home that was made before stays as it is.
     let made = engine.submit(Actor::system(), None, Command::Home(HomeCommand::Create)).await;
     made.map_err(|error| not_written(home, &error))?;
     Ok(OpenHome { engine, log, blobs })
+}
+
+/// Where the files of pipelines are kept, and for how long.
+pub fn tree_options(home: &Home, files: &Files) -> tree::Options {
+    tree::Options {
+        folder: home.path().join(&files.base_pipelines_path),
+        clean_up: files.temp_cleanup_on_next_checkpoint,
+        archive_days: files.archive_retention_days,
+        error_days: files.error_retention_days,
+    }
 }
 
 /// Opens the log of a home that is there, to look at it: nothing is made, and nothing is written to the log.
@@ -75,6 +95,21 @@ pub fn look_at(home: &Home) -> Result<Arc<SqliteLog>, Problem> {
     let options = Options { short: true, ..Options::default() };
     let log = SqliteLog::open(&home.path().join("db"), options);
     log.map(Arc::new).map_err(|error| cannot_open(home, &error))
+}
+
+/// An engine on a log that was opened to look at it. It takes on no work.
+pub fn looking_engine(home: &Home, log: &Arc<SqliteLog>, files: &Files) -> Result<Engine, Problem> {
+    let blobs = LocalBlobs::open(&home.path().join("blobs"), log.clone());
+    Ok(Engine::new(Parts {
+        log: log.clone(),
+        blobs: Arc::new(blobs.map_err(|error| no_blobs(home, &error))?),
+        clock: Arc::new(SystemClock),
+        ids: Arc::new(RandomIds),
+        evaluator: Arc::new(RealEvaluator::default()),
+        executor: Arc::new(BuiltIn),
+        works: false,
+        files: Some(tree_options(home, files)),
+    }))
 }
 
 /// Whether a home was ever used.

@@ -62,6 +62,7 @@ impl Bench {
             evaluator: Arc::new(PlainEvaluator),
             executor: Arc::new(BuiltIn),
             works,
+            files: None,
         });
         Ok(Self { engine, log, home })
     }

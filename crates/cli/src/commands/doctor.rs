@@ -1,31 +1,36 @@
 //! `holdpoint doctor`: whether a home is well, and mending what can be made anew from its log.
 //!
 //! It looks with its own eyes at everything that the other parts rely on, and works beside a running server.
-//! Only derived tables are ever written, and only with `--repair`; the log is never touched.
+//! Only derived tables and files are ever written, and only with `--repair`; of the log nothing is touched, but
+//! that files were repaired is recorded in it.
 
 mod blobs;
 mod environment;
+mod files;
 mod report;
 mod storage;
+
+use holdpoint_engine::tree::CheckFiles;
 
 use crate::context::Context;
 use crate::home::Home;
 use crate::problem::{Exit, Failure, Problem};
-use crate::settings::Origin;
+use crate::settings::{Files, Origin};
 use crate::wiring;
 use report::{Check, Report, Section};
 
 /// Check that a home is well
 ///
-/// Looks at this machine, the database, the log, the tables beside it, the blobs, the work and the settings.
+/// Looks at this machine, the database, the log, the tables beside it, the blobs, the files of pipelines, the work
+/// and the settings.
 /// A line that says FAIL makes the exit code 1.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Write tables anew that differ from the log; the log itself is never touched
+    /// Write tables and files anew that differ from the log; nothing in the log is ever changed
     #[arg(long)]
     repair: bool,
 
-    /// Also read every blob to its end and compare it with its name
+    /// Also read every blob and every file to its end, and compare it with its name or with the log
     #[arg(long)]
     deep: bool,
 }
@@ -36,7 +41,9 @@ pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> 
     report.add(environment::look(&home));
     report.add(settings(context, &home));
     if wiring::has_database(&home) {
-        wiring::wait(look(args, &home, context.output.is_quiet(), &mut report))?;
+        // Settings that cannot be read are told above; what they would say is then the default.
+        let kept = context.settings(&home, &[]).map(|loaded| loaded.settings.files).unwrap_or_default();
+        wiring::wait(look(args, &home, &kept, context.output.is_quiet(), &mut report))?;
     } else {
         report.add(nothing_there(&home));
     }
@@ -48,7 +55,7 @@ pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> 
     Ok(if report.failed() == 0 { Exit::Done } else { Exit::Failed })
 }
 
-async fn look(args: &Args, home: &Home, quiet: bool, report: &mut Report) {
+async fn look(args: &Args, home: &Home, kept: &Files, quiet: bool, report: &mut Report) {
     let log = match wiring::look_at(home) {
         Ok(log) => log,
         Err(Problem { message, hint, .. }) => {
@@ -62,6 +69,9 @@ async fn look(args: &Args, home: &Home, quiet: bool, report: &mut Report) {
     let whole = storage::log(&log, quiet, report).await;
     report.add(storage::tables(&log, args.repair, whole, quiet).await);
     report.add(blobs::look(home, &log, args.deep, quiet).await);
+    // From a log that is damaged nothing is written.
+    let check = CheckFiles { repair: args.repair && whole, deep: args.deep };
+    report.add(files::look(home, &log, kept, check).await);
     report.add(storage::work(&log).await);
 }
 

@@ -5,6 +5,7 @@ mod bench;
 mod completions;
 mod config;
 mod doctor;
+mod gc;
 mod load;
 mod serve;
 
@@ -18,6 +19,7 @@ pub enum Command {
     Serve(serve::Args),
     Doctor(doctor::Args),
     Audit(audit::Args),
+    Gc(gc::Args),
     Bench(bench::Args),
     Config(config::Args),
     Completions(completions::Args),
@@ -31,6 +33,7 @@ impl Command {
             Self::Serve(args) => serve::run(args, context),
             Self::Doctor(args) => doctor::run(&args, context),
             Self::Audit(args) => audit::run(&args, context),
+            Self::Gc(args) => gc::run(&args, context),
             Self::Bench(args) => bench::run(&args, context),
             Self::Config(args) => config::run(&args, context),
             Self::Completions(args) => completions::run(&args, context),
@@ -43,6 +46,7 @@ impl Command {
             Self::Serve(_) => "serve",
             Self::Doctor(_) => "doctor",
             Self::Audit(_) => "audit",
+            Self::Gc(_) => "gc",
             Self::Bench(_) => "bench",
             Self::Config(_) => "config",
             Self::Completions(_) => "completions",
@@ -56,6 +60,7 @@ impl Command {
             Self::Serve(_)
             | Self::Doctor(_)
             | Self::Audit(_)
+            | Self::Gc(_)
             | Self::Bench(_)
             | Self::Config(_)
             | Self::Completions(_)

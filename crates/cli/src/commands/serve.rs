@@ -19,7 +19,7 @@ use crate::context::Context;
 use crate::home::Home;
 use crate::logging;
 use crate::problem::{Exit, Failure, Problem};
-use crate::settings::Flag;
+use crate::settings::{Files, Flag};
 use crate::text::many;
 use crate::wiring::{self, HomeOptions, OpenHome};
 
@@ -59,13 +59,18 @@ pub fn run(args: Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     let mut runtime = Builder::new_multi_thread();
     let runtime = runtime.worker_threads(cores.max(2)).enable_all().build().map_err(cannot_start)?;
-    let ended = runtime.block_on(serve(&home, listen, context));
+    let ended = runtime.block_on(serve(&home, listen, settings.files, context));
     // Whatever still works in the background does so for nobody.
     runtime.shutdown_background();
     ended
 }
 
-async fn serve(home: &Home, listen: Listen, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
+async fn serve(
+    home: &Home,
+    listen: Listen,
+    files: Files,
+    context: &mut Context<'_, '_>,
+) -> Result<Exit, Failure> {
     // Before the address is told, so that whoever reads it can also stop the server.
     let mut signals = Signals::new().map_err(cannot_start)?;
     let server = Server::bind(listen).await.map_err(|error| cannot_listen(&error))?;
@@ -74,7 +79,7 @@ async fn serve(home: &Home, listen: Listen, context: &mut Context<'_, '_>) -> Re
     let (behind, stop) = (Behind::default(), CancellationToken::new());
     let serving = tokio::spawn(server.run(App::new(behind.clone()), stop.clone()));
     // The server answers meanwhile that it lives, and is not ready before the home is open.
-    let open = wiring::open_home(home, HomeOptions { works: true, ..HomeOptions::default() }).await?;
+    let open = wiring::open_home(home, HomeOptions { works: true, files, ..HomeOptions::default() }).await?;
     let OpenHome { engine, log, .. } = behind.0.get_or_init(|| open);
     context.output.say(&format!("listening on {address}"));
     if context.output.is_json() {

@@ -27,6 +27,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::home::Home;
 use crate::problem::{Exit, Failure, Problem};
+use crate::settings::Files;
 use crate::wiring::{self, HomeOptions};
 use client::{Client, Ended, Shared};
 use names::TaggedIds;
@@ -64,6 +65,7 @@ pub async fn run(home: &Home, plan: Plan) -> Result<Exit, Failure> {
         works: true,
         executor: Arc::new(Worker { nap: plan.nap }),
         ids: ids.clone(),
+        files: Files::default(),
     };
     let home = wiring::open_home(home, options).await?;
     let shared = Arc::new(Shared {

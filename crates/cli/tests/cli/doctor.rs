@@ -97,6 +97,8 @@ fn a_home_with_runs_is_well() {
         blobs
           ok    named       1 is there and whole, 419 B
           ok    files       0 files, 0 B
+        files
+          ok    tree        0 files of 0 pipelines are as the log says, by content
         work
           warn  runs        3 runs with work due that nobody does
                             hint: start `holdpoint serve` on this home: it takes them over

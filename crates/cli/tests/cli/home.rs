@@ -45,6 +45,7 @@ pub async fn fill(home: &Path) {
         evaluator: Arc::new(PlainEvaluator),
         executor: Arc::new(BuiltIn),
         works: false,
+        files: None,
     });
     let submit = async |command| {
         engine.submit(Actor::person("ada"), None, command).await.expect("carried out");

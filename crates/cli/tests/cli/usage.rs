@@ -30,6 +30,7 @@ fn help_and_version_are_data() {
               serve        Start the server
               doctor       Check that a home is well
               audit        Check what was recorded
+              gc           Remove what is older than it has to be kept
               bench        Measure this program on this disk
               config       Look at the settings
               completions  Print completions for your shell

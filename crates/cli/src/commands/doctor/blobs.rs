@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use holdpoint_core::event::RunEvent;
 use holdpoint_core::{Digest, Event, Seq, event};
 use holdpoint_store::{BlobError, BlobStore as _, EventLog as _, StoreError};
 use holdpoint_store_sqlite::SqliteLog;
@@ -52,16 +51,8 @@ async fn named(log: &SqliteLog) -> Result<BTreeSet<Digest>, StoreError> {
         after = last.last_seq();
         for row in &rows {
             let events = event::decode(row.stream.kind(), &row.bytes).unwrap_or_default();
-            names.extend(events.iter().filter_map(name_in));
+            names.extend(events.iter().filter_map(Event::blob));
         }
-    }
-}
-
-fn name_in(event: &Event) -> Option<Digest> {
-    match event {
-        Event::Run(RunEvent::Made { plan, .. }) => Some(*plan),
-        Event::Run(RunEvent::ArtifactMade { made, .. }) => Some(made.digest),
-        Event::Run(_) | Event::Home(_) | Event::Pipeline(_) | Event::Journal(_) => None,
     }
 }
 
