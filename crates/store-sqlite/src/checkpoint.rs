@@ -31,6 +31,8 @@ pub(crate) struct Checkpoints {
     usual: i64,
     next: i64,
     written: usize,
+    /// The WAL is too long, and nobody has waited for it yet.
+    behind: bool,
 }
 
 #[derive(Default)]
@@ -44,13 +46,19 @@ struct Shared {
 impl Checkpoints {
     pub(crate) fn new(place: Place) -> Self {
         let usual = if place.short { SHORT_PAGES } else { PAGES };
-        Self { place, thread: None, shared: Arc::default(), usual, next: usual, written: 0 }
+        Self { place, thread: None, shared: Arc::default(), usual, next: usual, written: 0, behind: false }
     }
 
-    /// After a batch of about so many KiB: starts moving when the WAL is long enough.
-    pub(crate) fn committed(&mut self, conn: &Connection, written: usize) {
+    /// Whether the next batch has nothing to do for the WAL that takes time.
+    pub(crate) fn at_rest(&self) -> bool {
+        !self.behind && !self.shared.moved.load(Ordering::Acquire)
+    }
+
+    /// After a batch of about so many KiB: starts moving when the WAL is long enough. Waits for the end of that,
+    /// where it must, unless waiting is left to the next batch.
+    pub(crate) fn committed(&mut self, conn: &Connection, written: usize, may_wait: bool) {
         self.written += written;
-        if self.written < ASK_EVERY {
+        if self.written < ASK_EVERY && !(self.behind && may_wait) {
             return;
         }
         self.written = 0;
@@ -58,8 +66,11 @@ impl Checkpoints {
         if pages < self.usual {
             self.next = self.usual;
         } else if pages >= self.usual + TOO_LONG {
-            drop(self.shared.moving.lock());
-            self.shared.moved.store(true, Ordering::Release);
+            self.behind = !may_wait;
+            if may_wait {
+                drop(self.shared.moving.lock());
+                self.shared.moved.store(true, Ordering::Release);
+            }
         } else if pages >= self.next && self.start() {
             self.next = pages + MORE;
         }

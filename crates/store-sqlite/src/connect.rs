@@ -15,7 +15,7 @@ use rustix::fs::{FlockOperation, flock};
 use crate::schema;
 
 /// How long a lock that some other program holds is waited for.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// A WAL that grew because of a slow reader is cut back to this when it starts over.
 const WAL_KEPT: u32 = 32 * 1024 * 1024;
 /// The oldest SQLite that resets its WAL without a race.
@@ -116,6 +116,11 @@ impl Turnstile {
                 Err(error) => return Err(StoreError::Io(format!("turnstile: {error}"))),
             }
         }
+    }
+
+    /// Our turn, if nobody else has it now.
+    pub(crate) fn try_pass(&self) -> Option<Turn<'_>> {
+        flock(&self.0, FlockOperation::NonBlockingLockExclusive).is_ok().then_some(Turn(&self.0))
     }
 }
 

@@ -12,7 +12,7 @@ use holdpoint_store::{
     Append, BoxFuture, Diff, EventLog, Lease, OwnerId, Page, Query, Receipt, Refused, Row, SavedFold,
     StoreError,
 };
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 
 use crate::batch::{Books, Packed, last_seq};
 use crate::checkpoint::Checkpoints;
@@ -20,10 +20,9 @@ use crate::connect::{Place, Turnstile, failed};
 use crate::follow::Follower;
 use crate::integrity::{self, Holder, Integrity};
 use crate::owners::Owner;
-use crate::queue::Queue;
 use crate::reader::Readers;
 use crate::rebuild;
-use crate::writer::{Done, Job, QUEUE, Task, Writer, store_error};
+use crate::writer::{Desk, Done, Pace, Task, Writer, store_error};
 
 /// How a log is opened.
 #[derive(Clone, Debug)]
@@ -54,7 +53,7 @@ pub struct SqliteLog {
     closed: Arc<AtomicBool>,
     follower: Mutex<Option<Follower>>,
     readers: Option<Readers>,
-    jobs: Arc<Queue<Job>>,
+    desk: Arc<Desk>,
     writer: Option<JoinHandle<()>>,
 }
 
@@ -83,13 +82,14 @@ impl SqliteLog {
             head: head.clone(),
             closed: Arc::clone(&closed),
             data_version: -1,
+            pace: Pace::default(),
         };
-        let jobs = Arc::new(Queue::new(QUEUE));
-        let waiting = Arc::clone(&jobs);
+        let desk = Arc::new(Desk::new(writer));
+        let works = Arc::clone(&desk);
         let thread = std::thread::Builder::new().name("holdpoint-write".to_owned());
         let io = |error: std::io::Error| StoreError::Io(error.to_string());
         let readers = Readers::start(&place, options.readers).map_err(io)?;
-        let writer = thread.spawn(move || writer.run(&waiting)).map_err(io)?;
+        let writer = thread.spawn(move || works.run()).map_err(io)?;
         Ok(Self {
             readers: Some(readers),
             place,
@@ -97,7 +97,7 @@ impl SqliteLog {
             head,
             closed,
             follower: Mutex::default(),
-            jobs,
+            desk,
             writer: Some(writer),
         })
     }
@@ -146,24 +146,16 @@ impl SqliteLog {
         self.readers.as_ref().ok_or(StoreError::Closed)
     }
 
-    /// Sends a task to the writer, which carries it out even if nobody waits for the answer.
-    async fn write(&self, task: Task) -> Result<Done, Refused> {
-        let (answer, answered) = oneshot::channel();
-        let room = self.jobs.room().await.map_err(|_| StoreError::Closed)?;
-        room.put(Job { task, answer: Some(answer) }).map_err(|_| StoreError::Closed)?;
-        answered.await.map_err(|_| StoreError::Closed)?
-    }
-
     async fn append_now(&self, append: Append) -> Result<Receipt, Refused> {
         let packed = append.blobs.iter().map(Packed::of).collect();
-        match self.write(Task::Append(append, packed)).await? {
+        match self.desk.write(Task::Append(append, packed)).await? {
             Done::Appended(receipt) => Ok(receipt),
             other => Err(StoreError::Corrupt(format!("an append ended as {other:?}")).into()),
         }
     }
 
     async fn leases(&self, task: Task) -> Result<Vec<Lease>, StoreError> {
-        match self.write(task).await.map_err(store_error)? {
+        match self.desk.write(task).await.map_err(store_error)? {
             Done::Leases(leases) => Ok(leases),
             other => Err(StoreError::Corrupt(format!("a claim ended as {other:?}"))),
         }
@@ -178,7 +170,7 @@ impl SqliteLog {
         if !replace {
             return self.readers()?.ask(move |reader| rebuild::compare(&reader.conn, stream, &changes)).await;
         }
-        match self.write(Task::Rebuild(stream, changes)).await.map_err(store_error)? {
+        match self.desk.write(Task::Rebuild(stream, changes)).await.map_err(store_error)? {
             Done::Compared(diff) => Ok(diff),
             other => Err(StoreError::Corrupt(format!("a rebuild ended as {other:?}"))),
         }
@@ -224,7 +216,7 @@ impl EventLog for SqliteLog {
     }
 
     fn save_fold(&self, fold: SavedFold) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(async move { self.write(Task::SaveFold(fold)).await.map(|_| ()).map_err(store_error) })
+        Box::pin(async move { self.desk.write(Task::SaveFold(fold)).await.map(|_| ()).map_err(store_error) })
     }
 
     fn claim(&self, now: Timestamp, limit: u32) -> BoxFuture<'_, Result<Vec<Lease>, StoreError>> {
@@ -254,7 +246,7 @@ impl Drop for SqliteLog {
         *self.follower.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.readers = None;
         // The writer goes last: the last connection to close moves the WAL into the file.
-        self.jobs.close();
+        self.desk.close();
         if let Some(writer) = self.writer.take() {
             let _ = writer.join();
         }

@@ -63,6 +63,11 @@ impl<T> Queue<T> {
         taken
     }
 
+    /// Whether nobody waits.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lock().jobs.is_empty()
+    }
+
     /// Nothing more will be sent.
     pub(crate) fn close(&self) {
         self.lock().closing = true;

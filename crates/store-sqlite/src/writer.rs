@@ -1,11 +1,14 @@
-//! The one thread of a handle that writes.
+//! Writing: one batch at a time, by a thread of its own, or by a sender that is alone.
 //!
-//! It takes everything that waits, passes the turnstile that all processes share, and commits it with one
-//! sync. Answers leave after the commit. An error while writing rolls the batch back and tries its members
+//! The thread takes everything that waits, passes the turnstile that all processes share, and commits it with
+//! one sync. Answers leave after the commit. A sender that finds nobody else about commits by itself, which
+//! saves two changes of threads; it does so only while the disk is quick, and never waits for anything but the
+//! sync. An error while writing rolls the batch back and tries its members
 //! one by one; an error of the commit itself leaves the outcome unknown, and then the store stops.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
 
 use holdpoint_core::rows::RowChange;
 use holdpoint_core::{Seq, StreamId, Timestamp};
@@ -15,7 +18,7 @@ use tokio::sync::{oneshot, watch};
 
 use crate::batch::{Books, Packed};
 use crate::checkpoint::Checkpoints;
-use crate::connect::{Turnstile, failed};
+use crate::connect::{PATIENCE, Turnstile, failed};
 use crate::follow::advance;
 use crate::queue::Queue;
 use crate::rebuild;
@@ -23,7 +26,11 @@ use crate::rebuild;
 /// How many jobs share a commit at most.
 const BATCH: usize = 256;
 /// How many jobs may wait before senders do.
-pub(crate) const QUEUE: usize = 1024;
+const QUEUE: usize = 1024;
+/// A sender commits by itself while a batch takes less than this: it holds up its thread for as long.
+const QUICK: Duration = Duration::from_millis(1);
+/// A sender commits at most about so many KiB by itself.
+const SMALL: usize = 64;
 
 /// Something to write.
 pub(crate) enum Task {
@@ -67,31 +74,97 @@ pub(crate) struct Writer {
     pub(crate) head: watch::Sender<Seq>,
     pub(crate) closed: Arc<AtomicBool>,
     pub(crate) data_version: i64,
+    pub(crate) pace: Pace,
 }
 
-impl Writer {
-    /// Works until no sender is left or a commit fails.
-    pub(crate) fn run(mut self, jobs: &Queue<Job>) {
-        let _end = jobs.end_when_dropped();
+/// How long batches take, and how many were in the last one.
+#[derive(Default)]
+pub(crate) struct Pace {
+    took: Option<Duration>,
+    last: usize,
+}
+
+/// The writer, and what waits for it.
+pub(crate) struct Desk {
+    jobs: Queue<Job>,
+    /// Nothing when it has stopped.
+    writer: Mutex<Option<Writer>>,
+}
+
+impl Desk {
+    pub(crate) fn new(writer: Writer) -> Self {
+        Self { jobs: Queue::new(QUEUE), writer: Mutex::new(Some(writer)) }
+    }
+
+    /// The thread: works until no sender is left or a commit fails.
+    pub(crate) fn run(&self) {
+        let _end = self.jobs.end_when_dropped();
         let mut batch = Vec::with_capacity(BATCH);
-        while jobs.take(&mut batch, BATCH) > 0 {
-            if let Err(error) = self.batch(&mut batch) {
-                tracing::error!(%error, "the outcome of a commit is unknown; the store stops");
-                self.closed.store(true, Ordering::Release);
-                refuse(&mut batch, || Refused::Unknown(error.to_string()));
+        while self.jobs.take(&mut batch, BATCH) > 0 {
+            let mut writer = self.lock();
+            let going_on = writer.as_mut().is_some_and(|writer| writer.batch(&mut batch));
+            if !going_on {
+                *writer = None;
                 return;
             }
             batch.clear();
         }
+        // The last connection to close moves the WAL into the file.
+        *self.lock() = None;
     }
 
-    /// Writes a batch and answers its members, or finds that the outcome is unknown.
-    fn batch(&mut self, jobs: &mut [Job]) -> Result<(), rusqlite::Error> {
+    fn lock(&self) -> MutexGuard<'_, Option<Writer>> {
+        self.writer.lock().unwrap_or_else(stop_after_panic)
+    }
+
+    /// Nothing more will be sent.
+    pub(crate) fn close(&self) {
+        self.jobs.close();
+    }
+
+    /// Has a task carried out, even if nobody waits for the answer any more.
+    pub(crate) async fn write(&self, task: Task) -> Answer {
+        let (answer, answered) = oneshot::channel();
+        let mut job = Job { task, answer: Some(answer) };
+        if self.alone(&mut job) {
+            // Whoever the commit woke goes first, as if it had been done elsewhere.
+            tokio::task::yield_now().await;
+        } else {
+            let room = self.jobs.room().await.map_err(|_| StoreError::Closed)?;
+            room.put(job).map_err(|_| StoreError::Closed)?;
+        }
+        answered.await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// Commits a job on this thread, if nobody else is about and nothing has to be waited for.
+    fn alone(&self, job: &mut Job) -> bool {
+        if !matches!(job.task, Task::Append(..)) || weight(job) > SMALL || !self.jobs.is_empty() {
+            return false;
+        }
+        let mut writer = match self.writer.try_lock() {
+            Ok(writer) => writer,
+            Err(TryLockError::WouldBlock) => return false,
+            Err(TryLockError::Poisoned(poisoned)) => stop_after_panic(poisoned),
+        };
+        let done = writer.as_mut().map_or(Some(false), |writer| writer.alone(job));
+        done.unwrap_or_else(|| {
+            *writer = None;
+            drop(writer);
+            self.jobs.close();
+            true
+        })
+    }
+}
+
+impl Writer {
+    /// Writes a batch and answers its members; says whether more can follow.
+    fn batch(&mut self, jobs: &mut [Job]) -> bool {
+        let began = Instant::now();
         let turn = match self.turnstile.pass() {
             Ok(turn) => turn,
             Err(error) => {
                 refuse(jobs, || error.clone().into());
-                return Ok(());
+                return true;
             }
         };
         self.checkpoints.finish(&self.conn);
@@ -115,10 +188,71 @@ impl Writer {
             Ok(()) => Ok(()),
         };
         drop(turn);
-        self.books.tidy();
-        self.checkpoints.committed(&self.conn, jobs.iter().map(weight).sum());
-        outcome
+        self.ended(jobs, began, outcome, true)
     }
+
+    /// Writes one job, if that needs no waiting. Nothing: a commit failed, and no more can follow.
+    fn alone(&mut self, job: &mut Job) -> Option<bool> {
+        let began = Instant::now();
+        if !self.pace.lets_one_go() || !self.checkpoints.at_rest() {
+            return Some(false);
+        }
+        let Some(turn) = self.turnstile.try_pass() else { return Some(false) };
+        let patience = |time| self.conn.busy_timeout(time);
+        if patience(Duration::ZERO).is_err() {
+            return Some(false);
+        }
+        let jobs = std::slice::from_mut(job);
+        let tried = attempt(&self.conn, &mut self.books, &mut self.data_version, &self.head, jobs);
+        let restored = self.conn.busy_timeout(PATIENCE);
+        drop(turn);
+        let outcome = match tried {
+            // The thread tries it once more, with patience.
+            Err(Failed::Before(_)) => return Some(false),
+            Err(Failed::InCommit(error)) => Err(error),
+            Ok(()) => restored,
+        };
+        self.ended(jobs, began, outcome, false).then_some(true)
+    }
+
+    fn ended(
+        &mut self,
+        jobs: &mut [Job],
+        began: Instant,
+        outcome: Result<(), rusqlite::Error>,
+        may_wait: bool,
+    ) -> bool {
+        self.pace.took(began.elapsed(), jobs.len());
+        self.books.tidy();
+        self.checkpoints.committed(&self.conn, jobs.iter().map(weight).sum(), may_wait);
+        let Err(error) = outcome else { return true };
+        tracing::error!(%error, "the outcome of a commit is unknown; the store stops");
+        self.closed.store(true, Ordering::Release);
+        refuse(jobs, || Refused::Unknown(error.to_string()));
+        false
+    }
+}
+
+impl Pace {
+    fn took(&mut self, time: Duration, jobs: usize) {
+        // One slow sync is no slow disk.
+        self.took = Some(self.took.map_or(time, |took| (took * 7 + time) / 8));
+        self.last = jobs;
+    }
+
+    /// Several at once are better off together, and a slow disk is not waited for by a sender's thread.
+    fn lets_one_go(&self) -> bool {
+        self.last == 1 && self.took.is_some_and(|took| took < QUICK)
+    }
+}
+
+/// Somebody panicked in the middle of a batch, and nobody knows what came of it.
+fn stop_after_panic(poisoned: PoisonError<MutexGuard<'_, Option<Writer>>>) -> MutexGuard<'_, Option<Writer>> {
+    let mut writer = poisoned.into_inner();
+    if let Some(writer) = writer.take() {
+        writer.closed.store(true, Ordering::Release);
+    }
+    writer
 }
 
 /// Runs jobs in one transaction, commits, and answers.

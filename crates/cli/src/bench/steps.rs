@@ -20,6 +20,9 @@ use super::{Bench, BenchError, Figure, Goal, Report};
 /// Sixty-four characters, as the peers' work has them.
 const NOTE: &str = "sixty-four characters of a note that stands for a step's result.";
 
+/// Enough steps to fill the database's log, and some more.
+const WARM: u32 = 2_000;
+
 /// A plan of `steps` notes, one after another.
 pub fn chain(steps: u32) -> Plan {
     let ids = (1..=steps).map(|n| StepId::new(&format!("s{n}")));
@@ -83,9 +86,17 @@ async fn timed(
     Ok(times)
 }
 
+/// Writes until the database's log has its usual length and is overwritten in place: a home that was just made
+/// measures how a file grows.
+pub async fn warm(bench: &Bench) -> Result<(), BenchError> {
+    let run = start(&bench.engine, round(WARM + 10)).await?;
+    timed(&bench.engine, run, 1..WARM).await.map(drop)
+}
+
 /// One run alone.
 pub async fn alone(folder: &Path, report: &mut Report<'_>) -> Result<(), BenchError> {
     let bench = Bench::new(folder, false)?;
+    warm(&bench).await?;
     let run = start(&bench.engine, round(20_000)).await?;
     timed(&bench.engine, run, 1..500).await?;
     let mut times = timed(&bench.engine, run, 500..4_500).await?;
@@ -115,6 +126,7 @@ pub async fn runs64_long(folder: &Path, report: &mut Report<'_>) -> Result<(), B
 
 async fn at_once(folder: &Path, runs: u32, steps: u32) -> Result<Duration, BenchError> {
     let bench = Bench::new(folder, false)?;
+    warm(&bench).await?;
     let mut ids = Vec::new();
     for _ in 0..runs {
         let run = start(&bench.engine, round(steps + 100)).await?;
@@ -136,6 +148,7 @@ async fn at_once(folder: &Path, runs: u32, steps: u32) -> Result<Duration, Bench
 /// One run from its first step to its `last`: an advance must not cost more there.
 pub async fn growth(folder: &Path, report: &mut Report<'_>, last: u32) -> Result<(), BenchError> {
     let bench = Bench::new(folder, false)?;
+    warm(&bench).await?;
     let run = start(&bench.engine, round(last + 5_000)).await?;
     // The first thousand steps stand for the tenth: a handful of steps would measure only noise.
     let mut early = timed(&bench.engine, run, 1..1_001).await?;

@@ -39,9 +39,17 @@ async fn run_to_end(engine: &Engine, plan: Plan) -> Result<Vec<Instant>, BenchEr
     Ok(done)
 }
 
+/// Has the runner itself fill the database's log.
+async fn warm(bench: &Bench) -> Result<(), BenchError> {
+    for _ in 0..2 {
+        until_done(&bench.engine, start(&bench.engine, chain(1_000)).await?).await?;
+    }
+    Ok(())
+}
+
 async fn alone(folder: &Path, report: &mut Report<'_>) -> Result<(), BenchError> {
     let bench = Bench::new(folder, true)?;
-    until_done(&bench.engine, start(&bench.engine, chain(200)).await?).await?;
+    warm(&bench).await?;
     let mut rates = Vec::new();
     for _ in 0..5 {
         let begin = Instant::now();
@@ -57,7 +65,7 @@ async fn alone(folder: &Path, report: &mut Report<'_>) -> Result<(), BenchError>
 
 async fn together(folder: &Path, report: &mut Report<'_>) -> Result<(), BenchError> {
     let bench = Bench::new(folder, true)?;
-    until_done(&bench.engine, start(&bench.engine, chain(50)).await?).await?;
+    warm(&bench).await?;
     let begin = Instant::now();
     let mut tasks = tokio::task::JoinSet::new();
     for _ in 0..32 {
@@ -94,6 +102,7 @@ async fn until_done(engine: &Engine, run: RunId) -> Result<(), BenchError> {
 /// The first hundred steps of two thousand against the last.
 async fn growth(folder: &Path, report: &mut Report<'_>) -> Result<(), BenchError> {
     let bench = Bench::new(folder, true)?;
+    warm(&bench).await?;
     let done = run_to_end(&bench.engine, chain(2_000)).await?;
     let took = |from: usize| done[from + 99].duration_since(done[from]);
     let (first, last) = (took(0), took(done.len() - 100));
@@ -106,6 +115,7 @@ async fn growth(folder: &Path, report: &mut Report<'_>) -> Result<(), BenchError
 /// From an approval arriving to the next step begun.
 async fn approval(folder: &Path, report: &mut Report<'_>) -> Result<(), BenchError> {
     let bench = Bench::new(folder, true)?;
+    warm(&bench).await?;
     let mut times = Vec::new();
     for _ in 0..100 {
         times.push(one_approval(&bench.engine).await?);
