@@ -127,7 +127,7 @@ fn recognise(
     let mut wanted = Vec::new();
     for (i, asked) in all.iter().enumerate() {
         let name = &asked.definition.checkpoint_name;
-        if !names.insert(name.as_str()) {
+        if !names.insert(name.as_str()) && asked.checkpoint.is_none() {
             let message = "another checkpoint of the file has this name";
             faults.push(Fault::at(format!("/checkpoints/{i}/checkpoint_name"), message));
         }
@@ -157,27 +157,24 @@ fn resolve(
     faults: &mut Vec<Fault>,
 ) -> (Vec<CheckpointId>, Vec<OutputReference>) {
     let base = format!("/checkpoints/{i}");
-    let find = |name: &str| {
-        let id = Uuid::parse_str(name).ok().map(CheckpointId);
-        wanted.iter().find(|other| other.definition.checkpoint_name == name || Some(other.id) == id)
-    };
     let mut required = Vec::new();
     for (j, name) in asked.required.iter().enumerate() {
-        match find(name) {
-            Some(other) => required.push(other.id),
-            None => faults.push(Fault::at(
-                format!("{base}/dependencies/required_checkpoint_ids/{j}"),
-                format!("no checkpoint is called `{name}`"),
-            )),
+        match find(wanted, name) {
+            Ok(other) => required.push(other.id),
+            Err(message) => {
+                faults.push(Fault::at(format!("{base}/dependencies/required_checkpoint_ids/{j}"), message));
+            }
         }
     }
     let mut outputs = Vec::new();
     for (j, output) in asked.outputs.iter().enumerate() {
         let pointer = format!("{base}/inputs/include_checkpoint_outputs/{j}");
-        let Some(other) = find(&output.checkpoint) else {
-            let message = format!("no checkpoint is called `{}`", output.checkpoint);
-            faults.push(Fault::at(format!("{pointer}/checkpoint_id"), message));
-            continue;
+        let other = match find(wanted, &output.checkpoint) {
+            Ok(other) => other,
+            Err(message) => {
+                faults.push(Fault::at(format!("{pointer}/checkpoint_id"), message));
+                continue;
+            }
         };
         let artifacts = output.artifacts.as_ref().map(|names| artifacts(other, names, &pointer, faults));
         outputs.push(OutputReference {
@@ -187,6 +184,19 @@ fn resolve(
         });
     }
     (required, outputs)
+}
+
+/// The checkpoint that a name or an id stands for.
+fn find<'w>(wanted: &'w [Wanted], name: &str) -> Result<&'w Wanted, String> {
+    let mut named = wanted.iter().filter(|other| other.definition.checkpoint_name == name);
+    match (named.next(), named.next()) {
+        (Some(other), None) => return Ok(other),
+        (Some(_), Some(_)) => return Err(format!("several checkpoints are called `{name}`; give an id")),
+        (None, _) => {}
+    }
+    let id = Uuid::parse_str(name).ok().map(CheckpointId);
+    let found = wanted.iter().find(|other| Some(other.id) == id);
+    found.ok_or_else(|| format!("no checkpoint is called `{name}`"))
 }
 
 /// Artifacts of a checkpoint, as ids.
@@ -361,7 +371,8 @@ mod tests {
             /checkpoints/1/checkpoint_id: the pipeline has no checkpoint 00000000-0000-0000-0000-000000000000, or it stands here twice
             /checkpoints/2/checkpoint_name: another checkpoint of the file has this name
             /checkpoints/0/dependencies/required_checkpoint_ids/0: no checkpoint is called `Nobody`
-            /checkpoints/1/inputs/include_checkpoint_outputs/0/artifact_ids/1: `Draft` declares no artifact `nothing`
+            /checkpoints/1/dependencies/required_checkpoint_ids/0: several checkpoints are called `Draft`; give an id
+            /checkpoints/1/inputs/include_checkpoint_outputs/0/checkpoint_id: several checkpoints are called `Draft`; give an id
         "#]]);
         let mut command = reading();
         command.checkpoints.reverse();
@@ -372,6 +383,24 @@ mod tests {
         "#]]);
         assert!(scene.states.is_empty());
         scene.check_code(apply(ApplyPipeline { name: " ".into(), ..reading() }), "invalid_fields");
+    }
+
+    #[test]
+    fn checkpoints_of_the_same_name_are_told_apart_by_ids() {
+        let mut scene = Scene::new().with_pipeline(&[form("A"), form("A")]);
+        let ids: Vec<_> = scene.pipeline().order.iter().copied().collect();
+        let mut command = ApplyPipeline { name: "Pipeline".into(), ..of(&[form("A"), form("A")]) };
+        command.checkpoints[1].required = vec![ids[0].to_string().into()];
+        scene.check_code(apply(command.clone()), "invalid_fields");
+        (command.checkpoints[0].checkpoint, command.checkpoints[1].checkpoint) = (Some(ids[0]), Some(ids[1]));
+        scene.run(apply(command.clone()));
+        command.checkpoints[1].required = vec!["A".into()];
+        scene.check_faults(
+            apply(command),
+            expect![[r#"
+                /checkpoints/1/dependencies/required_checkpoint_ids/0: several checkpoints are called `A`; give an id
+            "#]],
+        );
     }
 
     #[test]

@@ -10,7 +10,7 @@
 mod faults;
 mod syntax;
 
-pub use faults::{Fault, Findings, examine};
+pub use faults::{Fault, Findings, TOOLS, examine};
 pub use syntax::examine_syntax;
 
 use serde::{Deserialize, Serialize};
@@ -191,6 +191,15 @@ pub struct HumanOnlyConfig {
 pub enum FormFormat {
     Json,
     Md,
+}
+
+impl From<FormFormat> for Format {
+    fn from(format: FormFormat) -> Self {
+        match format {
+            FormFormat::Json => Self::Json,
+            FormFormat::Md => Self::Md,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
