@@ -1,1 +1,20 @@
-//! Every way to write a workflow, and how it becomes definitions and plans.
+//! Every way to write work down, and how it becomes definitions and plans.
+//!
+//! Today: a pipeline as one YAML or JSON file, and the JSON Schemas of definitions. What is wrong with a file
+//! is said with its place, all of it at once where that is possible, and nothing is guessed.
+
+// Snapshots are written by their tool, which always uses raw strings.
+#![cfg_attr(test, allow(clippy::needless_raw_string_hashes))]
+
+mod explain;
+mod pipeline;
+mod problem;
+mod schema;
+mod tree;
+mod yaml;
+
+pub use explain::{explain, suggest_unknown_keys};
+pub use pipeline::{Change, PipelineFile, export, parse, plan_changes};
+pub use problem::Problem;
+pub use schema::{checkpoint_schema, json_schema, pipeline_file_schema};
+pub use tree::Syntax;
