@@ -20,6 +20,7 @@ mod flow;
 pub mod ids;
 pub mod owed;
 pub mod paths;
+pub mod permission;
 pub mod places;
 pub mod plan;
 pub mod project;

@@ -80,6 +80,14 @@ pub enum Rejection {
         /// The version that it ran under.
         version: u32,
     },
+    /// The caller's role or scope does not reach so far.
+    #[error("this needs {needs}; the caller is {role}")]
+    Forbidden {
+        /// What is needed: a role, or another kind of caller.
+        needs: &'static str,
+        /// The role that the caller has.
+        role: &'static str,
+    },
     /// An agent tried to decide for a person.
     #[error("only a person can decide here")]
     NotAPerson,
@@ -125,6 +133,7 @@ impl Rejection {
             Self::DependencyNotMet { .. } => "dependency_not_met",
             Self::RunsActive(_) => "runs_active",
             Self::EarlierDefinition { .. } => "earlier_definition",
+            Self::Forbidden { .. } => "forbidden",
             Self::NotAPerson => "not_a_person",
             Self::NotOwed => "not_owed",
             Self::NothingToRollBack => "nothing_to_roll_back",
@@ -151,6 +160,7 @@ impl Rejection {
             }
             Self::RunsActive(_) => "Complete or abort these runs first.".to_owned(),
             Self::EarlierDefinition { .. } => "Start a new run under the present definition.".to_owned(),
+            Self::Forbidden { .. } => "Ask an admin for a token that may do this.".to_owned(),
             Self::NotAPerson => "Ask a person to decide in the inbox.".to_owned(),
             Self::NotOwed => "Nothing is lost: the recorded outcome stands.".to_owned(),
             Self::NothingToRollBack => "Choose an earlier checkpoint.".to_owned(),

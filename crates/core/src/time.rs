@@ -27,6 +27,11 @@ impl Timestamp {
         format!("{:.6}", self.civil())
     }
 
+    /// A time as people and programs write it (RFC 3339).
+    pub fn parse(text: &str) -> Option<Self> {
+        text.parse::<jiff::Timestamp>().ok().map(|at| Self(at.as_microsecond()))
+    }
+
     /// As folder names show it: `YYYYMMDDTHHMMSSZ`.
     pub fn compact(self) -> String {
         self.civil().strftime("%Y%m%dT%H%M%SZ").to_string()
@@ -69,6 +74,8 @@ mod tests {
         assert_eq!(Timestamp::from_compact("20231114T221320Z"), Some(Timestamp(1_700_000_000_000_000)));
         assert_eq!(Timestamp::from_compact("20231314T221320Z"), None);
         assert_eq!(Timestamp::from_compact("2023"), None);
+        assert_eq!(Timestamp::parse("2023-11-14T23:13:20.123456+01:00"), Some(at));
+        assert_eq!(Timestamp::parse("yesterday"), None);
         assert!(Timestamp(i64::MAX).rfc3339().starts_with("9999-"));
     }
 }

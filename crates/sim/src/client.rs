@@ -87,7 +87,7 @@ impl Town {
         let answered_before = sent.key.is_some_and(|key| lock(&self.journal).by_key.contains_key(&key));
         let key = sent.key.map(|key| {
             let request = Digest::of(&sent.no.to_be_bytes());
-            IdemKey { key: format!("k{key}"), request, operation: "sim" }
+            IdemKey { key: format!("k{key}"), request, operation: "sim".into() }
         });
         let Intent { actor, command, .. } = sent.intent.clone();
         sent.tries += 1;

@@ -329,7 +329,7 @@ impl People {
     fn about_home(&mut self) -> Command {
         let name = format!("token {}", self.rng.below(3));
         let secret = Digest::of(self.ids.mint().as_bytes());
-        let token = IssueToken { name: name.into(), role: Role::Admin, secret, expires: None };
+        let token = IssueToken::new(&name, Role::Admin, secret);
         Command::Home(HomeCommand::IssueToken(token))
     }
 

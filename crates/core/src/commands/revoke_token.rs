@@ -26,7 +26,7 @@ mod tests {
     fn a_revoked_token_is_gone() {
         let mut scene = Scene::new();
         let (role, secret) = (Role::Viewer, Digest::of(b"secret"));
-        let issue = IssueToken { name: "ann".into(), role, secret, expires: None };
+        let issue = IssueToken::new("ann", role, secret);
         let token = scene.run(on_home(HomeCommand::IssueToken(issue))).reply.token.expect("a token");
         let revoke = || on_home(HomeCommand::RevokeToken(token));
         scene.run(revoke());

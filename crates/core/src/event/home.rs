@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Text;
-use crate::{Digest, Seq, Timestamp, TokenId};
+use crate::{Digest, PipelineId, Seq, Timestamp, TokenId};
 
 /// Events of a home.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,6 +28,12 @@ pub enum HomeEvent {
         /// Until when.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires: Option<Timestamp>,
+        /// Whether its holder is an agent, who never decides.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        agent: bool,
+        /// The pipelines that it is good for; empty: all.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pipelines: Vec<PipelineId>,
     },
     /// A token was withdrawn.
     #[serde(rename = "token_revoked")]
@@ -66,4 +72,19 @@ pub enum Role {
     Approver,
     /// Everything.
     Admin,
+}
+
+impl Role {
+    /// All roles, each with the rights of those before it.
+    pub const ALL: [Self; 4] = [Self::Viewer, Self::Operator, Self::Approver, Self::Admin];
+
+    /// The role's word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Viewer => "viewer",
+            Self::Operator => "operator",
+            Self::Approver => "approver",
+            Self::Admin => "admin",
+        }
+    }
 }

@@ -19,7 +19,8 @@ use crate::{Actor, CommandId, State, StreamId, StreamKind, Timestamp};
 /// All recorded logs.
 const LOGS: &[&str] = &[
     include_str!("../../../../fixtures/logs/0001-foundation.jsonl"),
-    include_str!("../../../../fixtures/logs/0002-files.jsonl"),
+    include_str!("../../../../fixtures/logs/0002-token-scopes.jsonl"),
+    include_str!("../../../../fixtures/logs/0003-files.jsonl"),
 ];
 
 /// A row as it is recorded.
@@ -75,7 +76,7 @@ fn recorded_logs_are_dense() {
 #[test]
 fn recorded_logs_fold_to_the_same_states() {
     expect_file!["../../../../fixtures/logs/0001-foundation.txt"].assert_eq(&folded(LOGS[0]));
-    expect_file!["../../../../fixtures/logs/0002-files.txt"].assert_eq(&folded(LOGS[1]));
+    expect_file!["../../../../fixtures/logs/0003-files.txt"].assert_eq(&folded(LOGS[2]));
 }
 
 fn folded(log: &str) -> String {

@@ -72,7 +72,15 @@ fn home() -> Vec<HomeEvent> {
     let (name, role, expires) = ("ann".into(), Role::Approver, Some(Timestamp(9)));
     vec![
         HomeEvent::Made { store: id(3) },
-        HomeEvent::TokenIssued { token, name, role, secret: digest(), expires },
+        HomeEvent::TokenIssued {
+            token,
+            name,
+            role,
+            secret: digest(),
+            expires,
+            agent: true,
+            pipelines: vec![crate::PipelineId(id(10))],
+        },
         HomeEvent::TokenRevoked { token },
         HomeEvent::Sealed { upto: Seq(7), streams: 2, heads: digest() },
     ]
