@@ -9,6 +9,11 @@ use tokio::io::AsyncRead;
 use crate::{Engine, SubmitError};
 
 impl Engine {
+    /// The bytes with a name, as they are read.
+    pub async fn blob(&self, digest: Digest) -> Result<Box<dyn AsyncRead + Send + Unpin>, SubmitError> {
+        Ok(self.inner.parts.blobs.get(digest).await?)
+    }
+
     /// Takes in bytes, at most `limit` of them, and says what they are called and how many they are. Small
     /// ones stand in the database and share a commit with whatever else waits for one.
     pub async fn keep(

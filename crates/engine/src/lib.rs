@@ -77,6 +77,8 @@ struct Inner {
     halted: AtomicBool,
     /// How many events this engine has written.
     written: AtomicU64,
+    /// In how many commits.
+    commits: AtomicU64,
 }
 
 impl Engine {
@@ -92,6 +94,7 @@ impl Engine {
             runner: Runner::default(),
             halted: AtomicBool::new(false),
             written: AtomicU64::new(0),
+            commits: AtomicU64::new(0),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -99,6 +102,21 @@ impl Engine {
     /// Whether the store may have lost a commit: the process must end and start again from the disk.
     pub fn is_halted(&self) -> bool {
         self.inner.halted.load(Ordering::Acquire)
+    }
+
+    /// A name for something new that a command makes.
+    pub fn new_id(&self) -> uuid::Uuid {
+        self.inner.parts.ids.command(self.now()).0
+    }
+
+    /// How many commits this engine has made, and how many events it wrote in them.
+    pub fn counts(&self) -> (u64, u64) {
+        (self.inner.commits.load(Ordering::Relaxed), self.inner.written.load(Ordering::Relaxed))
+    }
+
+    /// What evaluates conditions and schemas.
+    pub fn evaluator(&self) -> &dyn holdpoint_core::facts::Evaluator {
+        &*self.inner.parts.evaluator
     }
 
     fn tree(&self) -> Option<&tree::Tree> {
@@ -109,7 +127,8 @@ impl Engine {
         &*self.inner.parts.log
     }
 
-    fn now(&self) -> holdpoint_core::Timestamp {
+    /// What time it is for this engine.
+    pub fn now(&self) -> holdpoint_core::Timestamp {
         self.inner.parts.clock.now()
     }
 }

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use futures_util::stream::{self, BoxStream, StreamExt};
-use holdpoint_core::{Actor, CommandId, Event, Seq, SessionId, StreamId, Timestamp, Version, event};
+use holdpoint_core::{Actor, CommandId, Digest, Event, Seq, SessionId, StreamId, Timestamp, Version, event};
 use holdpoint_store::{Row, StoreError};
 use tokio::sync::watch;
 
@@ -32,6 +32,8 @@ pub struct Recorded {
     pub actor: Actor,
     /// By which command.
     pub command: CommandId,
+    /// The hash of the row that it stands in.
+    pub hash: Digest,
     /// What happened.
     pub event: Event,
 }
@@ -64,6 +66,7 @@ pub(crate) fn recorded(row: &Row) -> Result<Vec<Recorded>, StoreError> {
         at: row.at,
         actor: row.actor.clone(),
         command: row.command,
+        hash: row.hash,
         event,
     });
     Ok(each.collect())

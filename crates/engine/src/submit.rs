@@ -3,6 +3,7 @@
 //! In one process writers of a stream queue up; against other processes the expected versions decide, and
 //! the loser reads again. A refusal is only believed on what the log says now.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,8 +11,8 @@ use std::sync::atomic::Ordering;
 use holdpoint_core::chain::{Header, link};
 use holdpoint_core::facts::Facts;
 use holdpoint_core::{
-    Actor, Command, Decision, Digest, Envelope, Rejection, Reply, State, StreamId, Timestamp, Version, World,
-    Write, decide, due, event, needs,
+    Actor, Command, Decision, Digest, Envelope, PipelineCommand, Rejection, Reply, State, StreamId,
+    Timestamp, Version, World, Write, decide, due, event, needs,
 };
 use holdpoint_store::{
     Append, Fence, Key, NewRow, Receipt, Refused, SMALL_BLOB, SmallBlob, StoreError, WorkChange,
@@ -29,6 +30,9 @@ const MAX_TRIES: u32 = 5;
 /// When owed work is due: whatever the clock says, which may be set back before somebody claims it.
 const AT_ONCE: Timestamp = Timestamp(0);
 
+/// How many streams one command writes at most when it makes something: the others are not looked at.
+const ROWS_OF_A_COMMAND: u32 = 4;
+
 /// A sender's key: the same key and request is carried out once.
 #[derive(Clone, Debug)]
 pub struct IdemKey {
@@ -37,7 +41,7 @@ pub struct IdemKey {
     /// What was asked, so that another request under the same key is noticed.
     pub request: Digest,
     /// Which operation.
-    pub operation: &'static str,
+    pub operation: Cow<'static, str>,
 }
 
 /// What became of a command.
@@ -236,6 +240,7 @@ impl Engine {
                 if too_late {
                     self.keep_blobs(&decision, true).await?;
                 }
+                self.inner.commits.fetch_add(1, Ordering::Relaxed);
                 self.inner
                     .written
                     .fetch_add(after.iter().map(|(_, _, count, _)| count).sum(), Ordering::Relaxed);
@@ -360,12 +365,15 @@ impl Engine {
     /// under the same name, so that it is the same answer.
     async fn replay(&self, envelope: &Envelope, receipt: Receipt) -> Result<Attempt, SubmitError> {
         let before = holdpoint_core::Seq(receipt.first.0.saturating_sub(1));
-        let rows = self.log().read_all(before, 1).await?;
-        let Some(row) = rows.into_iter().next() else {
+        let rows = self.log().read_all(before, ROWS_OF_A_COMMAND).await?;
+        let Some(row) = rows.first() else {
             return Err(StoreError::Corrupt(format!("nothing stands at {:?}", receipt.first)).into());
         };
-        let command = envelope.command.clone();
-        let then = Envelope { id: row.command, at: row.at, actor: row.actor, command };
+        let mut command = envelope.command.clone();
+        for row in rows.iter().filter(|other| other.command == row.command) {
+            name_as_then(&mut command, row.stream);
+        }
+        let then = Envelope { id: row.command, at: row.at, actor: row.actor.clone(), command };
         let mut parts: Vec<Part> = Vec::with_capacity(2);
         loop {
             let wanted = needs(&then.command, &world_of(&parts));
@@ -425,8 +433,20 @@ fn first_locks(command: &Command) -> BTreeSet<StreamId> {
     BTreeSet::from([stream])
 }
 
+/// What a command makes, the sender names; sent again, it names it anew. The first name counts.
+fn name_as_then(command: &mut Command, stream: StreamId) {
+    match (command, stream) {
+        (
+            Command::Pipeline(id, PipelineCommand::Create(_) | PipelineCommand::Apply(_)),
+            StreamId::Pipeline(then),
+        ) => *id = then,
+        (Command::StartRun(start), StreamId::Run(then)) => start.run = then,
+        _ => {}
+    }
+}
+
 fn store_key(actor: &Actor, key: &IdemKey) -> Key {
-    let scope = Digest::of_json(&(actor, key.operation, &key.key));
+    let scope = Digest::of_json(&(actor, &key.operation, &key.key));
     Key { scope, request: key.request }
 }
 

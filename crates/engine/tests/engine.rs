@@ -78,7 +78,7 @@ async fn the_same_request_is_carried_out_once() {
     let (command, run) = start_plan(chain(1));
     let key = |word: &str| {
         let request = holdpoint_core::Digest::of(word.as_bytes());
-        Some(IdemKey { key: "k1".to_owned(), request, operation: "start_run" })
+        Some(IdemKey { key: "k1".to_owned(), request, operation: "start_run".into() })
     };
     let first = engine.submit(ann(), key("a"), command.clone()).await.expect("started");
     let again = engine.submit(ann(), key("a"), command.clone()).await.expect("answered again");
@@ -159,7 +159,7 @@ async fn a_repeated_request_is_answered_as_the_first_time() {
     let engine = home.idle_engine();
     let key = |word: &str| {
         let request = holdpoint_core::Digest::of(word.as_bytes());
-        Some(IdemKey { key: word.to_owned(), request, operation: "test" })
+        Some(IdemKey { key: word.to_owned(), request, operation: "test".into() })
     };
     let (start, run) = start_plan(chain(2));
     let cancel = Command::Run(run, RunCommand::Cancel(holdpoint_core::ExecNo(1)));
@@ -175,6 +175,20 @@ async fn a_repeated_request_is_answered_as_the_first_time() {
         assert!(again.replayed);
         assert_eq!(again.reply, first, "{word}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_repeated_request_names_anew_keeps_its_first_name() {
+    let home = Home::new();
+    let engine = home.idle_engine();
+    let key = || {
+        let request = holdpoint_core::Digest::of(b"start");
+        Some(IdemKey { key: "k".to_owned(), request, operation: "start".into() })
+    };
+    let ((first, run), (again, _)) = (start_plan(chain(1)), start_plan(chain(1)));
+    engine.submit(ann(), key(), first).await.expect("started");
+    let again = engine.submit(ann(), key(), again).await.expect("answered again");
+    assert_eq!((again.replayed, again.reply.run), (true, Some(run)));
 }
 
 #[tokio::test(start_paused = true)]

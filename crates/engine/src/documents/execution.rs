@@ -329,7 +329,7 @@ fn plain(content: &Value) -> String {
 
 fn stage(state: ExecutionState) -> Option<&'static str> {
     match state {
-        ExecutionState::Working(stage) => Some(match stage {
+        ExecutionState::Working(at) => Some(match at {
             Stage::Form(_) => "form",
             Stage::Input(_) => "script_input",
             Stage::Work => "work",

@@ -4,8 +4,13 @@
 //! rule; the API, the commands and the files in the tree all show the same one.
 
 pub mod artifact;
+pub mod attempts;
 pub mod checkpoint;
+pub mod compare;
+pub mod event;
 pub mod execution;
+pub mod graph;
+pub mod history;
 pub mod inbox;
 pub mod inputs;
 mod lists;

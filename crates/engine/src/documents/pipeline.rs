@@ -136,6 +136,27 @@ impl Engine {
     }
 }
 
+impl Engine {
+    /// The pipelines in use that have this name.
+    pub async fn pipelines_named(&self, name: &str) -> Result<Vec<PipelineId>, SubmitError> {
+        let mut found = Vec::new();
+        let mut before = None;
+        loop {
+            let by = Some(("deleted", Cell::from(false)));
+            let query = Query::List { table: Table::Pipeline, by, before, limit: 500 };
+            let records = self.query(query).await?.records;
+            let named = |record: &&Record| {
+                super::rows::Named::new(Table::Pipeline, record).text("name").as_deref() == Some(name)
+            };
+            found.extend(records.iter().filter(named).filter_map(pipeline_of));
+            match records.last() {
+                Some(last) if records.len() >= 500 => before = Some(last.seq),
+                _ => return Ok(found),
+            }
+        }
+    }
+}
+
 fn pipeline_of(record: &Record) -> Option<PipelineId> {
     match record.stream {
         StreamId::Pipeline(id) => Some(id),

@@ -150,7 +150,7 @@ pub struct Estimate {
 struct Item {
     run: RunId,
     kind: String,
-    item: Option<uuid::Uuid>,
+    id: Option<uuid::Uuid>,
     original: String,
     archived: String,
     size: u64,
@@ -163,7 +163,7 @@ impl Item {
         Some(Self {
             run,
             kind: row.text("item_type")?,
-            item: row.uuid("item"),
+            id: row.uuid("item"),
             original: row.text("original_path").unwrap_or_default(),
             archived: row.text("archived_path").unwrap_or_default(),
             size: row.size("size"),
@@ -199,7 +199,7 @@ fn itemise(items: &[Item], runs: &BTreeMap<RunId, RunSource>) -> RolledBackItems
     let mut all = RolledBackItems::default();
     for item in items {
         let Some(state) = runs.get(&item.run).map(RunSource::state) else { continue };
-        match (item.kind.as_str(), item.item) {
+        match (item.kind.as_str(), item.id) {
             ("run", _) => all.deleted_runs.push(DeletedRun {
                 run_id: item.run,
                 run_version: state.number().map_or(0, |(number, _)| number),

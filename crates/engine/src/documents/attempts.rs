@@ -1,0 +1,136 @@
+//! All attempts of an execution, at all revisions, as the log tells them.
+
+use holdpoint_core::event::{Event, Failure, RunEvent};
+use holdpoint_core::{ExecNo, ExecutionId, StreamId, Version};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::artifact::ArtifactDocument;
+use super::execution::{CheckResult, LastError};
+use super::{Time, UsageDocument};
+use crate::live::{Recorded, recorded};
+use crate::{Engine, SubmitError};
+
+/// How many rows are read at once.
+const PAGE: u32 = 500;
+
+/// One attempt of an execution.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct AttemptDocument {
+    /// The revision.
+    pub revision_iteration: u32,
+    /// The attempt at that revision, from 1.
+    pub attempt_number: u32,
+    /// When it began.
+    pub started_at: Time,
+    /// When its work came to an end.
+    pub ended_at: Option<Time>,
+    /// How it stands: `working`, `done`, `approved`, `revision_requested` or `failed`.
+    pub outcome: &'static str,
+    /// Whether it was begun again after a crash.
+    pub restarted: bool,
+    /// Why it failed.
+    pub error: Option<LastError>,
+    /// What a judge said.
+    pub check: Option<CheckResult>,
+    /// What a person wanted changed afterwards.
+    pub feedback: Option<String>,
+    /// What it cost.
+    pub usage: UsageDocument,
+    /// What it made.
+    pub artifacts: Vec<ArtifactDocument>,
+}
+
+impl Engine {
+    /// All attempts of an execution that was not rolled back, oldest first.
+    pub async fn attempt_documents(&self, id: ExecutionId) -> Result<Vec<AttemptDocument>, SubmitError> {
+        let (run, x) = self.locate_execution(id).await?;
+        // Refuses what was rolled back.
+        self.execution_document(id).await?;
+        let source = self.run_source(run).await?;
+        let mut attempts = Vec::new();
+        let mut after = Version(0);
+        loop {
+            let rows = self.log().read(StreamId::Run(run), after, PAGE).await?;
+            for row in &rows {
+                after = row.last();
+                for each in recorded(row)? {
+                    note(&mut attempts, x, &each);
+                }
+            }
+            if rows.len() < PAGE as usize {
+                break;
+            }
+        }
+        for artifact in self.artifacts_of(&source, id).await? {
+            let made_by = attempts.iter_mut().find(|attempt: &&mut AttemptDocument| {
+                attempt.revision_iteration == artifact.revision_iteration
+                    && attempt.attempt_number == artifact.attempt_number
+            });
+            if let Some(attempt) = made_by {
+                attempt.artifacts.push(artifact);
+            }
+        }
+        Ok(attempts)
+    }
+}
+
+/// What an event says about the attempts of one execution.
+fn note(attempts: &mut Vec<AttemptDocument>, wanted: ExecNo, recorded: &Recorded) {
+    let Event::Run(event) = &recorded.event else { return };
+    let at = Time(recorded.at);
+    if let RunEvent::AttemptBegan { x, revision, attempt, .. } = event {
+        if *x == wanted {
+            attempts.push(AttemptDocument {
+                revision_iteration: *revision,
+                attempt_number: *attempt,
+                started_at: at,
+                ended_at: None,
+                outcome: "working",
+                restarted: false,
+                error: None,
+                check: None,
+                feedback: None,
+                usage: UsageDocument::default(),
+                artifacts: Vec::new(),
+            });
+        }
+        return;
+    }
+    let Some(last) = attempts.last_mut() else { return };
+    match event {
+        RunEvent::AttemptRestarted { x } if *x == wanted => last.restarted = true,
+        RunEvent::WorkDone { x, usage, .. } if *x == wanted => {
+            (last.outcome, last.ended_at) = ("done", Some(at));
+            last.usage = (*usage).into();
+        }
+        RunEvent::Checked { x, passed, reasons, .. } if *x == wanted => {
+            let reasons = reasons.iter().map(ToString::to_string).collect();
+            last.check = Some(CheckResult { passed: *passed, reasons });
+        }
+        RunEvent::AttemptFailed { x, failure, .. } | RunEvent::ExecutionFailed { x, failure, .. }
+            if *x == wanted =>
+        {
+            (last.outcome, last.ended_at) = ("failed", Some(at));
+            last.error = Some(error(at, failure));
+        }
+        RunEvent::RevisionAsked { x, feedback, .. } if *x == wanted => {
+            last.outcome = "revision_requested";
+            last.feedback = Some(feedback.to_string());
+        }
+        RunEvent::ExecutionCompleted { x, .. } if *x == wanted => {
+            last.outcome = "approved";
+            last.ended_at = last.ended_at.or(Some(at));
+        }
+        _ => {}
+    }
+}
+
+fn error(at: Time, failure: &Failure) -> LastError {
+    LastError {
+        timestamp: at,
+        error_type: failure.error_type.to_string(),
+        error_message: failure.message.to_string(),
+        stack_trace: failure.trace.as_ref().map(ToString::to_string),
+    }
+}

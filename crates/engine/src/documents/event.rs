@@ -1,0 +1,366 @@
+//! Events as the outside sees them: documented types, ids of what they concern, and a sentence.
+
+use std::collections::HashMap;
+
+use holdpoint_core::event::{Entry, Event, HomeEvent, PipelineEvent, RunEvent, stored_kinds, wire_type};
+use holdpoint_core::state::run::{Execution, RunState};
+use holdpoint_core::{
+    CheckpointId, ExecNo, ExecutionId, PipelineId, RollbackId, RunId, Seq, State, StreamId, Timestamp,
+};
+use holdpoint_store::{EventFilter, Query};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use super::history::ActorDocument;
+use super::lists::{Bounds, Listed, Position};
+use super::sources::RunSource;
+use super::{Time, sources};
+use crate::live::{Recorded, recorded};
+use crate::{Engine, SubmitError};
+
+/// How many rows of the log are read at once.
+const PAGE: u32 = 200;
+/// How many rows are looked through for one page at most.
+const LOOKED_THROUGH: usize = 20_000;
+
+/// One event.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct EventDocument {
+    /// Its position in the log.
+    pub seq: u64,
+    /// Its id, which never changes.
+    pub event_id: String,
+    /// What happened: `run.started`, `execution.completed`, …
+    pub event_type: &'static str,
+    /// When.
+    pub timestamp: Time,
+    /// Who.
+    pub actor: ActorDocument,
+    /// The pipeline that it concerns.
+    pub pipeline_id: Option<PipelineId>,
+    /// The run that it concerns.
+    pub run_id: Option<RunId>,
+    /// The execution that it concerns.
+    pub execution_id: Option<ExecutionId>,
+    /// The checkpoint that it concerns.
+    pub checkpoint_id: Option<CheckpointId>,
+    /// The rollback that it concerns.
+    pub rollback_id: Option<RollbackId>,
+    /// What happened, in a sentence.
+    pub description: String,
+    /// More.
+    #[schema(value_type = Object)]
+    pub metadata: Value,
+    /// The hash of the log's row that it stands in, which covers the rows before it.
+    pub hash: String,
+}
+
+/// Which events are wanted; all given conditions hold.
+#[derive(Clone, Debug, Default)]
+pub struct EventsWanted {
+    /// Of these types; empty: of any.
+    pub types: Vec<String>,
+    /// Not before.
+    pub since: Option<Timestamp>,
+    /// Before.
+    pub until: Option<Timestamp>,
+    /// Of one pipeline and its runs.
+    pub pipeline: Option<PipelineId>,
+    /// Of one run.
+    pub run: Option<RunId>,
+    /// Of one execution.
+    pub execution: Option<ExecutionId>,
+    /// By the actor with this name.
+    pub actor: Option<String>,
+}
+
+/// What is known about runs while a page of events is made.
+#[derive(Default)]
+pub struct Known(HashMap<RunId, Option<RunSource>>);
+
+/// Whether there is such a type.
+pub fn is_event_type(name: &str) -> bool {
+    !stored_kinds(name).is_empty()
+}
+
+impl Engine {
+    /// Events, newest first.
+    pub async fn event_documents(
+        &self,
+        wanted: &EventsWanted,
+        bounds: Bounds,
+    ) -> Result<Listed<EventDocument>, SubmitError> {
+        let stream = match (wanted.execution, wanted.run) {
+            (Some(execution), _) => Some(StreamId::Run(self.locate_execution(execution).await?.0)),
+            (None, Some(run)) => Some(StreamId::Run(run)),
+            (None, None) => None,
+        };
+        let kinds: Vec<&'static str> = wanted.types.iter().flat_map(|name| stored_kinds(name)).collect();
+        let filter = EventFilter {
+            kinds: kinds.clone(),
+            session: wanted.pipeline.map(Into::into),
+            stream,
+            since: wanted.since,
+            until: wanted.until,
+            actor: wanted.actor.clone(),
+        };
+        let mut known = Known::default();
+        let mut items = Vec::new();
+        let mut before = bounds.after.map(|after| Seq(after.seq));
+        let mut looked = 0;
+        loop {
+            let page = self.query(Query::Events { filter: filter.clone(), before, limit: PAGE }).await?.rows;
+            looked += page.len();
+            for row in &page {
+                for each in recorded(row)?.iter().rev() {
+                    let shown = bounds.after.is_none_or(|after| each.seq.0 < after.seq);
+                    if !shown || !kinds.is_empty() && !kinds.contains(&each.event.kind()) {
+                        continue;
+                    }
+                    let Some(document) = self.event_document(each, &mut known).await? else { continue };
+                    let of_execution =
+                        wanted.execution.is_none_or(|wanted| document.execution_id == Some(wanted));
+                    if of_execution {
+                        items.push(document);
+                    }
+                }
+                before = Some(row.seq);
+                if items.len() > bounds.limit as usize {
+                    break;
+                }
+            }
+            if items.len() > bounds.limit as usize {
+                items.truncate(bounds.limit as usize);
+                let next = items.last().map(|last| Position { seq: last.seq, n: 0 });
+                return Ok(Listed { items, next });
+            }
+            if page.len() < PAGE as usize {
+                return Ok(Listed { items, next: None });
+            }
+            if looked >= LOOKED_THROUGH {
+                return Ok(Listed { items, next: before.map(|before| Position { seq: before.0, n: 0 }) });
+            }
+        }
+    }
+
+    /// An event as the outside sees it; nothing, where it is internal.
+    pub async fn event_document(
+        &self,
+        event: &Recorded,
+        known: &mut Known,
+    ) -> Result<Option<EventDocument>, SubmitError> {
+        let Some(event_type) = wire_type(event.event.kind()) else { return Ok(None) };
+        let (run, x) = match (&event.stream, &event.event) {
+            (StreamId::Run(run), Event::Run(happened)) => (Some(*run), execution_no(happened)),
+            (StreamId::Journal(_), _) => match &self.view(event.stream).await?.state {
+                State::Journal(journal) => (journal.owner.map(|(run, _)| run), journal.owner.map(|(_, x)| x)),
+                State::Home(_) | State::Pipeline(_) | State::Run(_) => (None, None),
+            },
+            _ => (None, None),
+        };
+        let source = match run {
+            Some(run) => self.known_run(run, known).await?,
+            None => None,
+        };
+        let state = source.as_ref().map(RunSource::state);
+        let execution = state.zip(x).and_then(|(run, x)| any(run, x));
+        let pipeline = match event.stream {
+            StreamId::Pipeline(pipeline) => Some(pipeline),
+            StreamId::Run(_) | StreamId::Journal(_) => state.and_then(RunState::pipeline),
+            StreamId::Home => None,
+        };
+        let metadata = metadata(&event.event);
+        let rollback = metadata.get("rollback").and_then(Value::as_str).and_then(|id| id.parse().ok());
+        let checkpoint = metadata.get("checkpoint").and_then(Value::as_str).and_then(|id| id.parse().ok());
+        let name = execution.and_then(|e| e.name.as_deref());
+        Ok(Some(EventDocument {
+            seq: event.seq.0,
+            event_id: event_id(event),
+            event_type,
+            timestamp: event.at.into(),
+            actor: (&event.actor).into(),
+            pipeline_id: pipeline,
+            run_id: run,
+            execution_id: execution.map(|e| e.id),
+            checkpoint_id: execution.and_then(|e| e.place.step.checkpoint()).or(checkpoint),
+            rollback_id: rollback,
+            description: describe(&event.event, name, event_type),
+            metadata: Value::Object(metadata),
+            hash: event.hash.checksum(),
+        }))
+    }
+
+    async fn known_run(
+        &self,
+        run: RunId,
+        known: &mut Known,
+    ) -> Result<Option<sources::RunSource>, SubmitError> {
+        if let Some(found) = known.0.get(&run) {
+            return Ok(found.clone());
+        }
+        let found = self.any_run_source(run).await.ok();
+        known.0.insert(run, found.clone());
+        Ok(found)
+    }
+}
+
+/// The same id that the table of events shows.
+fn event_id(event: &Recorded) -> String {
+    let hex: String = event.hash.0.iter().take(9).map(|byte| format!("{byte:02x}")).collect();
+    format!("{}-{}-8{}-8{}-{:012x}", &hex[..8], &hex[8..12], &hex[12..15], &hex[15..18], event.seq.0)
+}
+
+/// An execution of a run, taken out or not.
+fn any(run: &RunState, x: ExecNo) -> Option<&Execution> {
+    let removed = run.removed.values().flat_map(|removed| &removed.executions);
+    run.execution(x).or_else(|| removed.into_iter().find(|(other, _)| *other == x).map(|(_, e)| e.as_ref()))
+}
+
+fn execution_no(event: &RunEvent) -> Option<ExecNo> {
+    let value = serde_json::to_value(event).ok()?;
+    let body = value.as_object()?.values().next()?;
+    body.get("x")?.as_u64().and_then(|x| u32::try_from(x).ok()).map(ExecNo)
+}
+
+/// What an event carries, in words: short names of storage are spelled out.
+fn metadata(event: &Event) -> Map<String, Value> {
+    let value = match event {
+        Event::Home(event) => serde_json::to_value(event),
+        Event::Pipeline(event) => serde_json::to_value(event),
+        Event::Run(event) => serde_json::to_value(event),
+        Event::Journal(entry) => serde_json::to_value(entry),
+    };
+    let Ok(Value::Object(outer)) = value else { return Map::new() };
+    let Some(Value::Object(body)) = outer.into_iter().next().map(|(_, body)| body) else { return Map::new() };
+    let spelled = |(name, value): (String, Value)| {
+        let name = match name.as_str() {
+            "x" => "execution_number",
+            "r" => "revision_iteration",
+            "a" => "attempt_number",
+            "o" => "begins_with",
+            "by" => "deadline",
+            "i" => "position",
+            "n" => "name",
+            "s" => "step",
+            "p" => "path",
+            "v" => "visit",
+            "b" => "branch",
+            "c" => "children",
+            "ma" => "max_attempts",
+            "mr" => "max_revisions",
+            "out" => "output",
+            // Only the hash of a secret is known, and that is nobody's business.
+            "secret" => return None,
+            other => return Some((other.to_owned(), value)),
+        };
+        Some((name.to_owned(), value))
+    };
+    body.into_iter().filter_map(spelled).collect()
+}
+
+/// What happened, in a sentence.
+fn describe(event: &Event, name: Option<&str>, event_type: &str) -> String {
+    let step = name.map_or_else(|| "a step".to_owned(), |name| format!("“{name}”"));
+    match event {
+        Event::Home(HomeEvent::Made { .. }) => "The home was made.".to_owned(),
+        Event::Home(HomeEvent::TokenIssued { name, .. }) => format!("A token was made for {name}."),
+        Event::Home(HomeEvent::TokenRevoked { .. }) => "A token was withdrawn.".to_owned(),
+        Event::Home(HomeEvent::Sealed { upto, .. }) => format!("The log was sealed up to {}.", upto.0),
+        Event::Pipeline(event) => of_pipeline(event),
+        Event::Run(event) => of_run(event, &step),
+        Event::Journal(Entry::Message { agent, .. }) => {
+            format!("{} spoke.", agent.as_deref().unwrap_or("The model"))
+        }
+        Event::Journal(Entry::ToolResult { .. }) => "A tool answered.".to_owned(),
+        Event::Journal(Entry::Opened { .. } | Entry::Log { .. }) => event_type.replace(['.', '_'], " "),
+    }
+}
+
+fn of_pipeline(event: &PipelineEvent) -> String {
+    match event {
+        PipelineEvent::Made { name, .. } => format!("Pipeline “{name}” was made."),
+        PipelineEvent::Changed { name, .. } => format!("Pipeline “{name}” was changed."),
+        PipelineEvent::Deleted {} => "The pipeline was put away.".to_owned(),
+        PipelineEvent::Restored {} => "The pipeline was brought back.".to_owned(),
+        PipelineEvent::CheckpointAdded { definition, position, .. } => {
+            format!("Checkpoint “{}” was added at position {position}.", definition.checkpoint_name)
+        }
+        PipelineEvent::CheckpointChanged { definition, .. } => {
+            format!("Checkpoint “{}” was changed.", definition.checkpoint_name)
+        }
+        PipelineEvent::CheckpointRemoved { .. } => "A checkpoint was taken out.".to_owned(),
+        PipelineEvent::Reordered { .. } => "The checkpoints were put in another order.".to_owned(),
+        PipelineEvent::RunOpened { number, .. } => format!("Run v{number} was made."),
+        PipelineEvent::RunClosed { .. } => "A run ended.".to_owned(),
+        PipelineEvent::RunReopened { .. } => "A run that had ended goes on.".to_owned(),
+        PipelineEvent::RolledBack(record) => {
+            format!("Rolled back from v{} to v{}.", record.source.1, record.target.1)
+        }
+        PipelineEvent::RollbackUndone { .. } => "A rollback was undone.".to_owned(),
+        PipelineEvent::ArchiveEnded { .. } => "The archive of a rollback was removed.".to_owned(),
+        PipelineEvent::DriftRepaired { .. } => {
+            "Files that were changed by hand were written again.".to_owned()
+        }
+    }
+}
+
+fn of_run(event: &RunEvent, step: &str) -> String {
+    match event {
+        RunEvent::Made { .. } => "The run was made.".to_owned(),
+        RunEvent::Began {} => "The run started.".to_owned(),
+        RunEvent::ExecutionMade { name, .. } => match name {
+            Some(name) => format!("“{name}” was reached."),
+            None => format!("{step} was reached."),
+        },
+        RunEvent::StepSkipped { .. } => "A step was left out.".to_owned(),
+        RunEvent::StartAsked { .. } => format!("{step} waits for approval to start."),
+        RunEvent::StartApproved { .. } => format!("The start of {step} was approved."),
+        RunEvent::StartRejected { .. } => format!("The start of {step} was rejected."),
+        RunEvent::AttemptBegan { attempt, .. } => format!("Attempt {attempt} of {step} began."),
+        RunEvent::AttemptRestarted { .. } => format!("{step} was begun again after a crash."),
+        RunEvent::FormSubmitted { .. } => format!("The form of {step} was filled in."),
+        RunEvent::InputGiven { .. } => format!("{step} was given its input."),
+        RunEvent::ArtifactMade { made, .. } => format!("{step} made “{}”.", made.name),
+        RunEvent::WorkDone { .. } => format!("The work of {step} is done."),
+        RunEvent::Checked { passed: true, .. } => format!("The result of {step} passed its check."),
+        RunEvent::Checked { passed: false, .. } => format!("The result of {step} did not pass its check."),
+        RunEvent::GuidanceAsked { .. } => format!("{step} waits for guidance."),
+        RunEvent::GuidanceGiven { .. } => format!("{step} was given guidance."),
+        RunEvent::CompletionAsked { .. } => format!("The result of {step} waits for approval."),
+        RunEvent::CompletionApproved { edited: true, .. } => {
+            format!("The result of {step} was changed and approved.")
+        }
+        RunEvent::CompletionApproved { .. } => format!("The result of {step} was approved."),
+        RunEvent::RevisionAsked { .. } => format!("A change of the result of {step} was asked for."),
+        RunEvent::ArtifactPromoted { .. } => format!("An artifact of {step} was promoted."),
+        RunEvent::ExecutionCompleted { .. } => format!("{step} is completed."),
+        RunEvent::AttemptFailed { failure, .. } => {
+            format!("An attempt of {step} failed: {}", failure.message)
+        }
+        RunEvent::ExecutionFailed { failure, .. } => format!("{step} has failed: {}", failure.message),
+        RunEvent::RetryGranted { .. } => format!("{step} is tried once more."),
+        RunEvent::NoteQueued { .. } => format!("A note was left for {step}."),
+        RunEvent::GateAsked { choice, .. } => format!("A choice is asked for: {}", choice.prompt),
+        RunEvent::GateAnswered { option, .. } => format!("The choice is “{option}”."),
+        RunEvent::Repeated { .. } => "Steps are visited again.".to_owned(),
+        RunEvent::SkipsAdded { .. } => "Steps are to be left out.".to_owned(),
+        RunEvent::Joined { .. } => "Ways met.".to_owned(),
+        RunEvent::RoundBegan { iteration, .. } => format!("Round {iteration} began."),
+        RunEvent::RoundsEnded { .. } => "The rounds are over.".to_owned(),
+        RunEvent::Forked { .. } => "The run was forked.".to_owned(),
+        RunEvent::Checkpointed { .. } => "A point was saved.".to_owned(),
+        RunEvent::AttemptBlocked { reason, .. } => format!("An output was refused: {reason}"),
+        RunEvent::ContextMerged { .. } => "Values were added to the context.".to_owned(),
+        RunEvent::PauseAsked {} => "The run will pause when the present step ends.".to_owned(),
+        RunEvent::PauseDropped {} => "The run will not pause, after all.".to_owned(),
+        RunEvent::Paused { .. } => "The run is paused.".to_owned(),
+        RunEvent::Resumed {} => "The run goes on.".to_owned(),
+        RunEvent::Completed {} => "The run is completed.".to_owned(),
+        RunEvent::Failed { .. } => "The run was declared failed.".to_owned(),
+        RunEvent::Aborted { .. } => "The run was ended.".to_owned(),
+        RunEvent::Rewound { .. } => "Executions and their artifacts were archived.".to_owned(),
+        RunEvent::Removed { .. } => "The run and its artifacts were archived.".to_owned(),
+        RunEvent::Unwound { .. } => "What a rollback had archived is back.".to_owned(),
+    }
+}
