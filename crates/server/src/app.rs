@@ -1,31 +1,52 @@
 //! The application: what answers where, and what every request passes on its way.
 //!
-//! From the outside in: headers, panics, `Host` and `Origin`, the body's limits, then the route.
+//! From the outside in: headers, panics, `Host` and `Origin`, the body's limits, the count of requests, who
+//! calls, the idempotency key, then the route. Inside the process the same routes answer a caller who is known
+//! already, without a socket.
 
 use std::any::Any;
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
 use futures_util::FutureExt;
+use holdpoint_core::TokenId;
+use holdpoint_engine::Engine;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
+use crate::access::{self, Access};
+use crate::caller::Caller;
 use crate::guard::{self, Names};
-use crate::health::{self, AlwaysReady, Health};
-use crate::problem::Problem;
+use crate::problem::{Code, Problem};
+use crate::routes::health::{AlwaysReady, Health};
 use crate::serve::Limits;
-use crate::{body, headers};
+use crate::{api, body, headers, idempotency};
+
+/// The largest file that a form may bring.
+pub const FILE_BYTES: u64 = 100 * 1024 * 1024;
+
+/// How many endless answers are given at once.
+const STREAMS: usize = 256;
 
 /// What handlers share. Cheap to clone.
 #[derive(Clone)]
 pub struct App {
-    health: Arc<dyn Health>,
+    inner: Arc<Inner>,
     stopping: CancellationToken,
+    /// The name of the session's cookie. Cookies do not know ports, so each server has a name of its own.
+    cookie: Arc<str>,
+}
+
+struct Inner {
+    health: Box<dyn Health>,
+    engine: OnceLock<Engine>,
+    access: Access,
+    streams: Arc<Semaphore>,
 }
 
 impl Default for App {
@@ -35,9 +56,51 @@ impl Default for App {
 }
 
 impl App {
-    /// An application that is ready when `health` is.
+    /// An application that is ready when `health` is. Before [`App::open`] its routes answer that it is not.
     pub fn new(health: impl Health) -> Self {
-        Self { health: Arc::new(health), stopping: CancellationToken::new() }
+        let inner = Inner {
+            health: Box::new(health),
+            engine: OnceLock::new(),
+            access: Access::default(),
+            streams: Arc::new(Semaphore::new(STREAMS)),
+        };
+        Self {
+            inner: Arc::new(inner),
+            stopping: CancellationToken::new(),
+            cookie: "holdpoint_session".into(),
+        }
+    }
+
+    /// Puts the engine behind the routes, once.
+    pub fn open(&self, engine: Engine) {
+        // The first one stays: there is one home behind one server.
+        let _ = self.inner.engine.set(engine);
+    }
+
+    /// The engine, for looking. Changes go through [`Caller::submit`] alone.
+    pub fn engine(&self) -> Result<&Engine, Problem> {
+        self.inner.engine.get().ok_or_else(|| Problem::not_ready("the home is being opened"))
+    }
+
+    /// The largest file that a form may bring.
+    pub fn file_bytes(&self) -> u64 {
+        FILE_BYTES
+    }
+
+    /// Room for one more endless answer.
+    pub(crate) fn stream_room(&self) -> Result<OwnedSemaphorePermit, Problem> {
+        let room = self.inner.streams.clone().try_acquire_owned();
+        room.map_err(|_| Problem::new(Code::TooManyStreams, format!("{STREAMS} streams are open already")))
+    }
+
+    /// How many endless answers are open.
+    pub(crate) fn open_streams(&self) -> usize {
+        STREAMS - self.inner.streams.available_permits()
+    }
+
+    /// A one-time ticket, good for ten minutes, that signs in the holder of a token.
+    pub fn ticket(&self, token: TokenId) -> String {
+        self.inner.access.ticket(token)
     }
 
     /// Cancelled when the server begins to stop. A handler whose answer has no end of its own ends it then.
@@ -45,34 +108,56 @@ impl App {
         &self.stopping
     }
 
+    /// The whole application for use inside the process: every request comes from `caller`.
+    pub fn local(engine: Engine, caller: Caller) -> Router {
+        let app = Self::default();
+        app.open(engine);
+        let limits = Limits::default();
+        app.guarded(Router::new(), limits, |routes, _| routes.layer(axum::Extension(caller)))
+    }
+
     pub(crate) fn health(&self) -> &dyn Health {
-        &*self.health
+        &*self.inner.health
+    }
+
+    pub(crate) fn access(&self) -> &Access {
+        &self.inner.access
+    }
+
+    pub(crate) fn cookie(&self) -> &str {
+        &self.cookie
     }
 
     pub(crate) fn stopping_with(self, stopping: CancellationToken) -> Self {
         Self { stopping, ..self }
     }
 
-    fn routes() -> Router<Self> {
-        Router::new()
-            .route("/api/health", get(health::status))
-            .route("/livez", get(health::alive))
-            .route("/readyz", get(health::ready))
+    /// The whole application behind its checks, listening at `address`.
+    pub(crate) fn router(mut self, more: Router<Self>, address: SocketAddr, limits: Limits) -> Router {
+        self.cookie = format!("holdpoint_session_{}", address.port()).into();
+        self.guarded(more, limits, |routes, app| routes.layer(from_fn_with_state(app, access::guard)))
+            .layer(from_fn_with_state(Names::of(address), guard::guard))
+            .layer(from_fn(catch_panics))
+            .layer(from_fn(headers::add))
     }
 
-    /// The whole application behind its checks, listening at `address`.
-    pub(crate) fn router(self, more: Router<Self>, address: SocketAddr, limits: Limits) -> Router {
-        Self::routes()
-            .merge(more)
+    /// The routes behind a way to know who calls, and behind the limits of bodies; `more` has no such way.
+    fn guarded(
+        self,
+        more: Router<Self>,
+        limits: Limits,
+        known: impl FnOnce(Router<Self>, Self) -> Router<Self>,
+    ) -> Router {
+        let routes = api::routes()
             .fallback(not_found)
             .method_not_allowed_fallback(method_not_allowed)
+            .layer(from_fn_with_state(limits, idempotency::note));
+        known(routes, self.clone())
+            .merge(more.method_not_allowed_fallback(method_not_allowed))
             .with_state(self)
             .layer(axum::Extension(limits))
             .layer(DefaultBodyLimit::max(limits.body_bytes))
             .layer(from_fn_with_state(limits, body::limit))
-            .layer(from_fn_with_state(Names::of(address), guard::guard))
-            .layer(from_fn(catch_panics))
-            .layer(from_fn(headers::add))
     }
 }
 

@@ -13,6 +13,7 @@ use axum::response::{IntoResponse, Response};
 use hyper::body::{Frame, SizeHint};
 use tokio::time::{Instant, Sleep};
 
+use crate::idempotency;
 use crate::problem::Problem;
 use crate::serve::Limits;
 
@@ -20,9 +21,10 @@ use crate::serve::Limits;
 ///
 /// A body that does not announce its size is counted while it is read.
 pub async fn limit(State(limits): State<Limits>, request: Request, next: Next) -> Response {
+    let most = if idempotency::is_form(request.headers()) { limits.form_bytes } else { limits.body_bytes };
     let announced = request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
-    if announced.is_some_and(|bytes: u64| bytes > limits.body_bytes as u64) {
-        let mut response = Problem::body_too_large(limits.body_bytes).into_response();
+    if announced.is_some_and(|bytes: u64| bytes > most as u64) {
+        let mut response = Problem::body_too_large(most).into_response();
         // What the client is still sending must not be taken for its next request.
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         return response;

@@ -3,15 +3,15 @@
 //! Handlers use these and never the extractors of axum, whose refusals are plain text.
 
 use axum::body::Bytes;
+use axum::extract::path::ErrorKind;
 use axum::extract::rejection::{BytesRejection, FailedToBufferBody, PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Request};
-use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 use serde_path_to_error::Segment;
 
-use crate::problem::Problem;
+use crate::problem::{Code, Problem};
 use crate::serve::Limits;
 
 /// A JSON body.
@@ -27,9 +27,7 @@ where
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         if !is_json(&request) {
-            let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
-            let detail = "the body must be JSON, and say so";
-            return Err(Problem::new(status, "unsupported_media_type", "Unsupported media type", detail)
+            return Err(Problem::new(Code::UnsupportedMediaType, "the body must be JSON, and say so")
                 .hint("send the header `Content-Type: application/json`"));
         }
         let limit =
@@ -50,19 +48,38 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<Json<T>, Problem> {
     Ok(Json(value))
 }
 
+/// Reads a value that was JSON before; what does not fit is named by its pointer.
+pub(crate) fn from_value<T: DeserializeOwned>(value: serde_json::Value) -> Result<T, Problem> {
+    serde_path_to_error::deserialize(value)
+        .map_err(|error| invalid_field(&pointer(error.path()), &error.into_inner()))
+}
+
 fn malformed(error: &serde_json::Error) -> Problem {
-    let detail = format!("the body is not JSON: {error}");
-    Problem::new(StatusCode::BAD_REQUEST, "malformed_json", "Malformed JSON", detail)
-        .hint("look at the line and column that are named")
+    Problem::new(Code::MalformedJson, format!("the body is not JSON: {error}"))
 }
 
 fn invalid_field(pointer: &str, error: &serde_json::Error) -> Problem {
-    let status = StatusCode::UNPROCESSABLE_ENTITY;
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or_default();
-    Problem::new(status, "invalid_fields", "Invalid fields", "the body does not have the fields it needs")
-        .hint("`errors` names each field that is wrong")
-        .field(pointer, message)
+    let message = suggestion(message).unwrap_or_else(|| message.to_owned());
+    Problem::invalid_fields([(pointer.to_owned(), message)])
+}
+
+/// What an unknown field was probably meant to be. The names that are known stand only in the error's text.
+fn suggestion(message: &str) -> Option<String> {
+    let mut names = message.strip_prefix("unknown field `")?.split('`');
+    let unknown = names.next()?;
+    let known: Vec<&str> = names.skip(1).step_by(2).collect();
+    let nearest = known
+        .iter()
+        .map(|name| (strsim::damerau_levenshtein(name, unknown), *name))
+        .min()
+        .filter(|(distance, name)| *distance <= (name.len() / 3).max(2));
+    Some(match nearest {
+        Some((_, nearest)) => format!("unknown field `{unknown}`; did you mean `{nearest}`?"),
+        None if known.is_empty() => format!("unknown field `{unknown}`; there are no fields here"),
+        None => format!("unknown field `{unknown}`; known are `{}`", known.join("`, `")),
+    })
 }
 
 /// The place of an error as RFC 6901 writes it.
@@ -81,7 +98,7 @@ fn is_json(request: &Request) -> bool {
     essence.trim().eq_ignore_ascii_case("application/json")
 }
 
-fn unreadable(error: &BytesRejection, limit: usize) -> Problem {
+pub(crate) fn unreadable(error: &BytesRejection, limit: usize) -> Problem {
     match error {
         BytesRejection::FailedToBufferBody(FailedToBufferBody::LengthLimitError(_)) => {
             Problem::body_too_large(limit)
@@ -119,8 +136,7 @@ where
 }
 
 fn bad_query(why: String) -> Problem {
-    Problem::new(StatusCode::BAD_REQUEST, "bad_query", "Bad query", why)
-        .hint("check the names and values after the `?`")
+    Problem::new(Code::BadQuery, why)
 }
 
 /// The variable parts of a request's path.
@@ -137,13 +153,13 @@ where
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         match axum::extract::Path::from_request_parts(parts, state).await {
             Ok(axum::extract::Path(value)) => Ok(Self(value)),
-            Err(PathRejection::FailedToDeserializePathParams(error)) => Err(bad_path(error.body_text())),
-            Err(other) => Err(bad_path(other.body_text())),
+            Err(PathRejection::FailedToDeserializePathParams(error))
+                if matches!(error.kind(), ErrorKind::InvalidUtf8InPathParam { .. }) =>
+            {
+                Err(Problem::new(Code::BadPath, "the path is not UTF-8"))
+            }
+            // What is no identifier names nothing.
+            Err(_) => Err(Problem::not_found(parts.uri.path())),
         }
     }
-}
-
-fn bad_path(why: String) -> Problem {
-    Problem::new(StatusCode::BAD_REQUEST, "bad_path", "Bad path", why)
-        .hint("check the identifiers in the path")
 }

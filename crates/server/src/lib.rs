@@ -4,21 +4,31 @@
 //! application is JSON, every refusal is a problem document with a stable code, only requests that address
 //! this machine by a name it knows are heard, and every wait, body and connection has a limit.
 
+mod access;
+mod api;
 mod app;
 mod body;
+mod caller;
 mod extract;
 mod guard;
 mod headers;
-mod health;
+mod html;
+mod idempotency;
 mod listen;
+mod paging;
 mod problem;
+mod routes;
 mod serve;
 #[cfg(test)]
 mod tests;
 
+pub use access::Secret;
 pub use app::App;
+pub use caller::Caller;
 pub use extract::{Json, Path, Query};
-pub use health::{AlwaysReady, Health, NotReady};
+pub use idempotency::Idempotent;
 pub use listen::{Listen, ListenError};
-pub use problem::{FieldError, Problem};
+pub use paging::{Listed, Paging, Position};
+pub use problem::{About, Code, FieldError, Problem};
+pub use routes::health::{AlwaysReady, Health, NotReady};
 pub use serve::{Limits, Server, Stopped};

@@ -15,7 +15,9 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tower::ServiceExt as _;
 
+use crate::access::Peer;
 use crate::app::App;
 use crate::listen::{Listen, ListenError};
 
@@ -24,6 +26,8 @@ use crate::listen::{Listen, ListenError};
 pub struct Limits {
     /// The largest body that is read.
     pub body_bytes: usize,
+    /// The largest form with files that is read.
+    pub form_bytes: usize,
     /// How long a body may pause while it is read.
     pub body_pause: Duration,
     /// How long a request's head may take, also the first of a connection or the next of an idle one.
@@ -40,6 +44,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             body_bytes: 1024 * 1024,
+            form_bytes: 512 * 1024 * 1024,
             body_pause: Duration::from_secs(30),
             head: Duration::from_secs(30),
             head_bytes: 64 * 1024,
@@ -133,15 +138,15 @@ async fn accept(
     let room = Arc::new(Semaphore::new(limits.connections));
     loop {
         let place = Arc::clone(&room).acquire_owned().await.expect("the semaphore is never closed");
-        let stream = match listener.accept().await {
-            Ok((stream, _)) => stream,
+        let (stream, peer) = match listener.accept().await {
+            Ok(accepted) => accepted,
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
                 tokio::time::sleep(NO_ROOM).await;
                 continue;
             }
         };
-        let serving = serve(stream, router.clone(), limits, stop.clone());
+        let serving = serve(stream, Peer(peer.ip()), router.clone(), limits, stop.clone());
         let cut = cut.clone();
         connections.spawn(async move {
             let _place = place;
@@ -151,14 +156,18 @@ async fn accept(
 }
 
 /// Serves one connection to its end; after `stop` it answers what it has begun and closes.
-async fn serve(stream: TcpStream, router: Router, limits: Limits, stop: CancellationToken) {
+async fn serve(stream: TcpStream, peer: Peer, router: Router, limits: Limits, stop: CancellationToken) {
     // Answers are small and complete: waiting to fill a packet only delays them.
     let _ = stream.set_nodelay(true);
+    let service = router.map_request(move |mut request: hyper::Request<hyper::body::Incoming>| {
+        request.extensions_mut().insert(peer);
+        request.map(axum::body::Body::new)
+    });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.head)
         .max_buf_size(limits.head_bytes)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
     let mut connection = pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,

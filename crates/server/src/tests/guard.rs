@@ -10,13 +10,18 @@ async fn outcome(server: &Running, path: &str, headers: &str) -> String {
     let answer = server.exchange(format!("GET {path} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n")).await;
     match answer.status() {
         200 => "ok".to_owned(),
+        401 => "ok, but not known".to_owned(),
         404 => "ok, but not there".to_owned(),
         _ => answer.code(),
     }
 }
 
 fn heard(path: &str) -> &'static str {
-    if path == "/" || path == "/api/nothing" { "ok, but not there" } else { "ok" }
+    match path {
+        "/" => "ok, but not there",
+        "/api/nothing" => "ok, but not known",
+        _ => "ok",
+    }
 }
 
 #[tokio::test]

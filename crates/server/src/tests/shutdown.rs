@@ -12,7 +12,8 @@ use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
 use super::{Running, SOON};
-use crate::{App, Limits, ListenError, Server, Stopped, health};
+use crate::routes::health;
+use crate::{App, Limits, ListenError, Server, Stopped};
 
 fn get_request(path: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")

@@ -101,7 +101,7 @@ async fn a_head_is_answered_like_a_get_without_the_body() {
 async fn what_is_not_there_is_a_problem() {
     let server = start().await;
     check(
-        &server.get("/api/nothing?secret=1").await,
+        &server.get("/nothing?secret=1").await,
         &expect![[r#"
             HTTP/1.1 404 Not Found
             content-type: application/problem+json
@@ -110,15 +110,17 @@ async fn what_is_not_there_is_a_problem() {
             x-content-type-options: nosniff
             cache-control: no-store
             referrer-policy: no-referrer
-            content-length: 182
+            content-length: 178
             connection: close
 
-            {"type":"urn:holdpoint:problem:not_found","title":"Not found","status":404,"code":"not_found","detail":"there is nothing at `/api/nothing`","hint":"check the path for typing errors"}"#]],
+            {"type":"urn:holdpoint:problem:not_found","title":"Not found","status":404,"code":"not_found","detail":"there is nothing at `/nothing`","hint":"check the path for typing errors"}"#]],
     );
-    for path in
-        ["/", "/api", "/api/", "/api/health/", "//api/health", "/API/health", "/livez/x", "/%2e%2e/livez"]
-    {
+    for path in ["/", "//api/health", "/API/health", "/livez/x", "/%2e%2e/livez", "/apis"] {
         assert_eq!(server.get(path).await.code(), "not_found", "{path}");
+    }
+    // Under `/api` only those hear it who may know what is there.
+    for path in ["/api", "/api/", "/api/health/", "/api/nothing", "/api/%2e%2e/livez"] {
+        assert_eq!(server.get(path).await.code(), "unauthenticated", "{path}");
     }
 }
 
@@ -162,9 +164,13 @@ async fn what_does_not_fit_a_handler_is_a_problem() {
         assert_eq!(server.get(&format!("/test/query{query}")).await.code(), "bad_query", "{query:?}");
     }
     assert_eq!(server.get("/test/7").await.body(), "7");
-    for number in ["x", "-1", "256", "%ff", "%20"] {
-        assert_eq!(server.get(&format!("/test/{number}")).await.code(), "bad_path", "{number}");
+    for number in ["x", "-1", "256", "%20"] {
+        assert_eq!(server.get(&format!("/test/{number}")).await.code(), "not_found", "{number}");
     }
+    assert_eq!(server.get("/test/%ff").await.code(), "bad_path");
+    let answer = server.post("/test/body", JSON, r#"{"nme":"a"}"#).await;
+    expect![[r#"[{"message":"unknown field `nme`; did you mean `name`?","pointer":"/nme"}]"#]]
+        .assert_eq(&answer.json()["errors"].to_string());
 }
 
 #[tokio::test]

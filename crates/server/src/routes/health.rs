@@ -10,6 +10,9 @@ use axum::extract::State;
 use futures_util::future::{BoxFuture, ready as at_once};
 use serde::Serialize;
 use tokio::time::timeout;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::problem::Problem;
@@ -53,25 +56,41 @@ where
     }
 }
 
-#[derive(Debug, Serialize)]
+/// The routes of this file.
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(status)).routes(routes!(alive)).routes(routes!(ready))
+}
+
+/// How the server is.
+#[derive(Debug, Serialize, ToSchema)]
 pub struct Alive {
+    /// `ok`, or `ready`.
     status: &'static str,
 }
 
-#[derive(Debug, Serialize)]
+/// How the server is, and which.
+#[derive(Debug, Serialize, ToSchema)]
 pub struct Status {
+    /// Always `ok`.
     status: &'static str,
+    /// The version of Holdpoint.
     version: &'static str,
 }
 
+/// Says that the server answers, and its version.
+#[utoipa::path(get, path = "/api/health", tag = "health", responses((status = 200, body = Status)))]
 pub async fn status() -> Json<Status> {
     Json(Status { status: "ok", version: env!("CARGO_PKG_VERSION") })
 }
 
+/// Says that the process lives.
+#[utoipa::path(get, path = "/livez", tag = "health", responses((status = 200, body = Alive)))]
 pub async fn alive() -> Json<Alive> {
     Json(Alive { status: "ok" })
 }
 
+/// Says whether the server can take work; 503 while it cannot.
+#[utoipa::path(get, path = "/readyz", tag = "health", responses((status = 200, body = Alive)))]
 pub async fn ready(State(app): State<App>) -> Result<Json<Alive>, Problem> {
     if app.stopping().is_cancelled() {
         let problem = Problem::not_ready("the server is shutting down");

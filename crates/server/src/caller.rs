@@ -1,0 +1,127 @@
+//! The one who calls, and the only way from a request to the engine's `submit`.
+//!
+//! Whoever writes a route asks for a [`Caller`]: it looks with [`Caller::look`] and changes things with
+//! [`Caller::submit`], which asks the one table of permissions first. What lies outside the caller's scope is
+//! not there.
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use holdpoint_core::commands::start_run::Source;
+use holdpoint_core::event::{Origin, Role};
+use holdpoint_core::permission::Rights;
+use holdpoint_core::state::home::Token;
+use holdpoint_core::{Actor, Command, PipelineCommand, PipelineId, RunId, State, TokenId};
+use holdpoint_engine::{Engine, Submitted};
+
+use crate::app::App;
+use crate::idempotency::Idempotent;
+use crate::problem::{Code, Problem};
+
+/// Who calls, and what they may do.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    actor: Actor,
+    rights: Rights,
+    token: Option<TokenId>,
+}
+
+impl Caller {
+    /// A caller that the process itself vouches for, such as the user at the terminal.
+    pub fn known(actor: Actor, role: Role) -> Self {
+        let rights = Rights::everywhere(role, actor.kind);
+        Self { actor, rights, token: None }
+    }
+
+    /// The holder of a token.
+    pub(crate) fn holding(id: TokenId, token: &Token) -> Self {
+        Self { actor: token.actor(), rights: token.rights(), token: Some(id) }
+    }
+
+    /// Who it is in the log.
+    pub fn actor(&self) -> &Actor {
+        &self.actor
+    }
+
+    /// What they may do, and where.
+    pub fn rights(&self) -> &Rights {
+        &self.rights
+    }
+
+    /// The token that they hold; none inside the process.
+    pub fn token(&self) -> Option<TokenId> {
+        self.token
+    }
+
+    /// Refuses who may not even look.
+    pub fn look(&self) -> Result<(), Problem> {
+        self.require(Role::Viewer)
+    }
+
+    /// Refuses who does not have a role: asked first by routes that look something up before they submit.
+    pub fn require(&self, role: Role) -> Result<(), Problem> {
+        Ok(self.rights.require(role)?)
+    }
+
+    /// Refuses what lies outside the caller's scope, as if it were not there.
+    pub fn see(
+        &self,
+        what: &str,
+        id: impl std::fmt::Display,
+        pipeline: Option<PipelineId>,
+    ) -> Result<(), Problem> {
+        if self.rights.sees(pipeline) { Ok(()) } else { Err(Problem::missing(what, id)) }
+    }
+
+    /// Refuses a run outside the caller's scope, as if it were not there.
+    pub async fn see_run(&self, app: &App, run: RunId) -> Result<(), Problem> {
+        if self.rights.pipelines.is_empty() {
+            return Ok(());
+        }
+        let pipeline = pipeline_of(app.engine()?, run).await?;
+        self.see("run", run, pipeline)
+    }
+
+    /// Carries out a command in the caller's name, if they may give it.
+    #[allow(clippy::disallowed_methods)] // the one place: the table of permissions was asked
+    pub async fn submit(&self, app: &App, key: Idempotent, command: Command) -> Result<Submitted, Problem> {
+        let engine = app.engine()?;
+        let scoped = !self.rights.pipelines.is_empty();
+        let pipeline = if scoped { concerns(engine, &command).await? } else { None };
+        self.rights.check(&command, pipeline)?;
+        Ok(engine.submit(self.actor.clone(), key.into_key()?, command).await?)
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Caller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let nobody = || Problem::new(Code::Unauthenticated, "nobody is signed in");
+        parts.extensions.get::<Self>().cloned().ok_or_else(nobody)
+    }
+}
+
+/// The pipeline that a command concerns.
+async fn concerns(engine: &Engine, command: &Command) -> Result<Option<PipelineId>, Problem> {
+    match command {
+        Command::Home(_) | Command::Pipeline(_, PipelineCommand::Create(_)) => Ok(None),
+        Command::Pipeline(id, _) => Ok(Some(*id)),
+        Command::StartRun(start) => match start.source {
+            Source::Pipeline(pipeline) => Ok(Some(pipeline)),
+            Source::Plan { .. } => Ok(None),
+        },
+        Command::Run(run, _) | Command::WriteJournal { run, .. } => pipeline_of(engine, *run).await,
+        Command::RollBack(command) => pipeline_of(engine, command.source).await,
+        Command::UndoRollback { pipeline, .. } => Ok(Some(*pipeline)),
+    }
+}
+
+async fn pipeline_of(engine: &Engine, run: RunId) -> Result<Option<PipelineId>, Problem> {
+    let missing = || Problem::missing("run", run);
+    let loaded = engine.run(run).await?.ok_or_else(missing)?;
+    let State::Run(state) = &loaded.state else { return Err(missing()) };
+    match &state.origin {
+        Some(Origin::Pipeline { pipeline, .. }) => Ok(Some(*pipeline)),
+        Some(Origin::File { .. }) | None => Ok(None),
+    }
+}

@@ -1,0 +1,144 @@
+//! Executions: starting, deciding, trying again, and looking at what happened.
+
+mod decide;
+mod look;
+mod submit;
+
+use axum::extract::State;
+use holdpoint_core::event::Role;
+use holdpoint_core::{Command, ExecNo, ExecutionId, RunCommand, RunId};
+use holdpoint_engine::documents::ExecutionDocument;
+use serde::Deserialize;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::maybe::Maybe;
+use super::settled;
+use crate::app::App;
+use crate::caller::Caller;
+use crate::extract::{Json, Path};
+use crate::idempotency::Idempotent;
+use crate::problem::Problem;
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(start))
+        .routes(routes!(retry))
+        .routes(routes!(cancel))
+        .routes(routes!(note))
+        .merge(decide::routes())
+        .merge(look::routes())
+        .merge(submit::routes())
+}
+
+/// Which run goes on.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct Start {
+    /// The run whose current checkpoint is to start.
+    run_id: RunId,
+}
+
+/// A note for a running agent.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct Note {
+    /// The note.
+    text: String,
+}
+
+/// Nothing more needs to be said.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+/// The execution behind an id, for a caller who may give an order about it.
+async fn find(app: &App, caller: &Caller, role: Role, id: ExecutionId) -> Result<(RunId, ExecNo), Problem> {
+    caller.require(role)?;
+    let found = app.engine()?.locate_execution(id).await?;
+    caller.see_run(app, found.0).await?;
+    Ok(found)
+}
+
+/// Gives an order about an execution, and shows it afterwards.
+async fn order(
+    app: &App,
+    caller: &Caller,
+    key: Idempotent,
+    id: ExecutionId,
+    run: RunId,
+    command: RunCommand,
+) -> Result<axum::Json<ExecutionDocument>, Problem> {
+    let done = caller.submit(app, key, Command::Run(run, command)).await?;
+    settled(app, &done).await?;
+    Ok(axum::Json(app.engine()?.execution_document(id).await?))
+}
+
+/// Start the current checkpoint of a run
+///
+/// Begins a run that was made without starting, starts a checkpoint that stands at `pending`, and asks again for
+/// approval where the start was rejected.
+#[utoipa::path(post, path = "/api/executions/start", tag = "executions", request_body = Start,
+    responses((status = 200, description = "The execution", body = ExecutionDocument)))]
+async fn start(
+    State(app): State<App>,
+    caller: Caller,
+    key: Idempotent,
+    Json(Start { run_id }): Json<Start>,
+) -> Result<axum::Json<ExecutionDocument>, Problem> {
+    let done = caller.submit(&app, key, Command::Run(run_id, RunCommand::StartStep)).await?;
+    settled(&app, &done).await?;
+    if let Some(execution) = done.reply.execution {
+        return Ok(axum::Json(app.engine()?.execution_document(execution).await?));
+    }
+    let run = app.engine()?.run_document(run_id).await?;
+    let current = run.current_execution.ok_or_else(Problem::internal)?;
+    Ok(axum::Json(*current))
+}
+
+/// Try a failed execution once more
+#[utoipa::path(post, path = "/api/executions/{id}/retry", tag = "executions", params(("id" = ExecutionId, Path)),
+    request_body(content = Option<Nothing>),
+    responses((status = 200, description = "The execution", body = ExecutionDocument)))]
+async fn retry(
+    State(app): State<App>,
+    caller: Caller,
+    key: Idempotent,
+    Path(id): Path<ExecutionId>,
+    _: Maybe<Nothing>,
+) -> Result<axum::Json<ExecutionDocument>, Problem> {
+    let (run, x) = find(&app, &caller, Role::Operator, id).await?;
+    order(&app, &caller, key, id, run, RunCommand::Retry(x)).await
+}
+
+/// Stop an execution's work
+///
+/// The attempt fails as `cancelled` and the run pauses.
+#[utoipa::path(post, path = "/api/executions/{id}/cancel", tag = "executions", params(("id" = ExecutionId, Path)),
+    request_body(content = Option<Nothing>),
+    responses((status = 200, description = "The execution", body = ExecutionDocument)))]
+async fn cancel(
+    State(app): State<App>,
+    caller: Caller,
+    key: Idempotent,
+    Path(id): Path<ExecutionId>,
+    _: Maybe<Nothing>,
+) -> Result<axum::Json<ExecutionDocument>, Problem> {
+    let (run, x) = find(&app, &caller, Role::Operator, id).await?;
+    order(&app, &caller, key, id, run, RunCommand::Cancel(x)).await
+}
+
+/// Leave a note for a running agent
+#[utoipa::path(post, path = "/api/executions/{id}/note", tag = "executions", params(("id" = ExecutionId, Path)),
+    request_body = Note, responses((status = 200, description = "The execution", body = ExecutionDocument)))]
+async fn note(
+    State(app): State<App>,
+    caller: Caller,
+    key: Idempotent,
+    Path(id): Path<ExecutionId>,
+    Json(Note { text }): Json<Note>,
+) -> Result<axum::Json<ExecutionDocument>, Problem> {
+    let (run, x) = find(&app, &caller, Role::Operator, id).await?;
+    order(&app, &caller, key, id, run, RunCommand::QueueNote { x, text: text.into() }).await
+}

@@ -1,0 +1,33 @@
+//! A JSON body that may be left out.
+
+use axum::body::{Body, Bytes};
+use axum::extract::{FromRequest, Request};
+use serde::de::DeserializeOwned;
+
+use crate::extract::{Json, unreadable};
+use crate::problem::Problem;
+use crate::serve::Limits;
+
+/// A JSON body, or nothing, which stands for an object without members.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Maybe<T>(pub T);
+
+impl<S, T> FromRequest<S> for Maybe<T>
+where
+    S: Send + Sync,
+    T: DeserializeOwned + Default,
+{
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let (head, body) = request.into_parts();
+        let limit = head.extensions.get::<Limits>().map_or(Limits::default().body_bytes, |l| l.body_bytes);
+        let whole = Request::from_parts(head.clone(), body);
+        let bytes = Bytes::from_request(whole, state).await.map_err(|error| unreadable(&error, limit))?;
+        if bytes.is_empty() {
+            return Ok(Self(T::default()));
+        }
+        let Json(value) = Json::from_request(Request::from_parts(head, Body::from(bytes)), state).await?;
+        Ok(Self(value))
+    }
+}

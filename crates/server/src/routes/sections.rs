@@ -1,0 +1,56 @@
+//! Changing a part of something: the sections that are given replace those that stand, the rest stays.
+//!
+//! Members that cannot be changed may be sent along as they are, so that what was read can be sent back.
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::extract::from_value;
+use crate::problem::Problem;
+
+/// What stands, with the given sections in their places, and only the sections that can be written.
+pub(super) fn replace(
+    standing: &Value,
+    given: Map<String, Value>,
+    writable: &[&str],
+) -> Result<Map<String, Value>, Problem> {
+    let mut errors = Vec::new();
+    let mut sections = Map::new();
+    for name in writable {
+        if let Some(value) = standing.get(*name) {
+            sections.insert((*name).to_owned(), value.clone());
+        }
+    }
+    for (name, value) in given {
+        if writable.contains(&name.as_str()) {
+            sections.insert(name, value);
+        } else if let Some(fixed) = standing.get(&name) {
+            if *fixed != value {
+                errors.push((
+                    pointer(&name),
+                    "cannot be changed; leave it out, or send it as it is".to_owned(),
+                ));
+            }
+        } else {
+            errors.push((pointer(&name), unknown(&name, writable)));
+        }
+    }
+    if errors.is_empty() { Ok(sections) } else { Err(Problem::invalid_fields(errors)) }
+}
+
+fn pointer(name: &str) -> String {
+    format!("/{}", name.replace('~', "~0").replace('/', "~1"))
+}
+
+fn unknown(name: &str, writable: &[&str]) -> String {
+    let near = writable.iter().min_by_key(|known| strsim::damerau_levenshtein(known, name));
+    match near.filter(|known| strsim::damerau_levenshtein(known, name) <= (known.len() / 3).max(2)) {
+        Some(near) => format!("unknown field `{name}`; did you mean `{near}`?"),
+        None => format!("unknown field `{name}`; known are `{}`", writable.join("`, `")),
+    }
+}
+
+/// Reads sections as a type; what does not fit is named by its pointer.
+pub(super) fn read<T: DeserializeOwned>(sections: Map<String, Value>) -> Result<T, Problem> {
+    from_value(Value::Object(sections))
+}

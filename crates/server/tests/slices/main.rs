@@ -1,0 +1,11 @@
+//! The server over real HTTP, on a home of its own with SQLite: everything that a client can see.
+
+#![allow(clippy::unwrap_used)] // a test says what it expects by failing
+#![allow(clippy::disallowed_methods)] // tests prepare homes without a caller
+
+mod access;
+mod harness;
+mod idempotency;
+mod matrix;
+mod reference;
+mod tokens;
