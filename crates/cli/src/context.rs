@@ -1,5 +1,9 @@
 //! What a command is given: the options of every command, the surroundings, and the output.
 
+use std::path::{Path, PathBuf};
+
+use holdpoint_core::Actor;
+
 use crate::args::Global;
 use crate::commands::Command;
 use crate::home::Home;
@@ -31,6 +35,56 @@ impl<'a, 'o> Context<'a, 'o> {
     /// The home to work on, whether it exists or not.
     pub fn home(&self) -> Result<Home, Problem> {
         Home::find(self.global.home.as_deref(), &self.surroundings)
+    }
+
+    /// The server that `--server` names.
+    pub fn server(&self) -> Option<&str> {
+        self.global.server.as_deref()
+    }
+
+    /// The token for a server: `HOLDPOINT_TOKEN`, else the admin token of the home.
+    pub fn token(&self) -> Result<Option<String>, Problem> {
+        if let Some(token) = self.surroundings.text("HOLDPOINT_TOKEN")? {
+            return Ok(Some(token.trim().to_owned()));
+        }
+        let Ok(home) = self.home() else { return Ok(None) };
+        let token = std::fs::read_to_string(home.path().join("keys/admin.token")).ok();
+        Ok(token.map(|token| token.trim().to_owned()))
+    }
+
+    /// Who works on a home: the user of this process.
+    pub fn actor(&self) -> Actor {
+        let user =
+            ["USER", "LOGNAME"].into_iter().find_map(|name| self.surroundings.text(name).ok().flatten());
+        Actor::person(user.unwrap_or("local"))
+    }
+
+    /// The address of the server to talk to: `--server`, else where this home's server listens.
+    pub fn running_server(&self) -> Result<String, Problem> {
+        if let Some(url) = self.server() {
+            return Ok(url.trim_end_matches('/').to_owned());
+        }
+        let settings = self.settings(&self.home()?, &[])?.settings;
+        Ok(format!("http://{}", settings.server.listen))
+    }
+
+    /// Whether a browser may be opened.
+    pub fn wants_browser(&self) -> bool {
+        let display =
+            ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| self.surroundings.variable(name).is_some());
+        self.surroundings.variable("NO_BROWSER").is_none() && display
+    }
+
+    /// A path that somebody named, seen from the working folder.
+    pub fn resolve(&self, path: &Path) -> Result<PathBuf, Problem> {
+        match self.surroundings.folder() {
+            Some(folder) => Ok(folder.join(path)),
+            None if path.is_absolute() => Ok(path.to_owned()),
+            None => {
+                let message = format!("`{}` cannot be found: the working folder is gone", path.display());
+                Err(Problem::usage("folder_gone", message, "change to a folder that exists"))
+            }
+        }
     }
 
     /// The settings, with a command's own flags on top.

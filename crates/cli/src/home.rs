@@ -79,6 +79,11 @@ impl Home {
         Ok(Self { path, found })
     }
 
+    /// A home at a path, whatever was named elsewhere.
+    pub fn at(path: PathBuf) -> Self {
+        Self { path, found: Found::Flag }
+    }
+
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -5,9 +5,11 @@
 
 mod args;
 mod bench;
+mod client;
 mod commands;
 mod context;
 mod home;
+mod keys;
 mod load;
 mod logging;
 mod output;
@@ -15,6 +17,7 @@ mod problem;
 mod progress;
 mod settings;
 mod surroundings;
+mod table;
 mod text;
 mod usage;
 mod wiring;

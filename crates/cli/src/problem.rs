@@ -1,13 +1,14 @@
 //! What goes wrong, as people and programs are told: a stable code, what failed on what, what to do, and how the
 //! process ends.
 
+use std::borrow::Cow;
 use std::io;
 
 /// Why a command did not do what it was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// For programs; never changes its meaning.
-    pub code: &'static str,
+    pub code: Cow<'static, str>,
     /// What failed, and on what.
     pub message: String,
     /// What to do.
@@ -21,6 +22,10 @@ pub struct Problem {
 pub enum Exit {
     Done,
     Failed,
+    /// Somebody broke it off.
+    Aborted,
+    /// It goes on when a person has answered.
+    Waiting,
     Usage,
     BadInput,
     /// The process cannot go on and must be started again.
@@ -32,6 +37,8 @@ impl Exit {
         match self {
             Self::Done => 0,
             Self::Failed => 1,
+            Self::Aborted => 2,
+            Self::Waiting => 3,
             Self::Usage => 64,
             Self::BadInput => 65,
             Self::Restart => 70,
@@ -40,15 +47,27 @@ impl Exit {
 }
 
 impl Problem {
-    pub fn failed(code: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: hint.into(), exit: Exit::Failed }
+    pub fn failed(
+        code: impl Into<Cow<'static, str>>,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
+        Self { code: code.into(), message: message.into(), hint: hint.into(), exit: Exit::Failed }
     }
 
-    pub fn usage(code: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub fn usage(
+        code: impl Into<Cow<'static, str>>,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
         Self { exit: Exit::Usage, ..Self::failed(code, message, hint) }
     }
 
-    pub fn bad_input(code: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub fn bad_input(
+        code: impl Into<Cow<'static, str>>,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
         Self { exit: Exit::BadInput, ..Self::failed(code, message, hint) }
     }
 }

@@ -1,13 +1,21 @@
 //! The commands, one file each. A new one is a file with its `Args` and `run`, a variant, and a line per method.
 
+mod answer;
 mod audit;
 mod bench;
+mod compare;
 mod completions;
 mod config;
 mod doctor;
 mod gc;
+mod inbox;
+mod init;
 mod load;
+mod open;
+mod pipeline;
+mod rollback;
 mod serve;
+mod token;
 
 use clap::Subcommand;
 
@@ -17,6 +25,14 @@ use crate::problem::{Exit, Failure};
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Serve(serve::Args),
+    Open(open::Args),
+    Init(init::Args),
+    Pipeline(pipeline::Args),
+    Inbox(inbox::Args),
+    Answer(answer::Args),
+    Rollback(rollback::Args),
+    Compare(compare::Args),
+    Token(token::Args),
     Doctor(doctor::Args),
     Audit(audit::Args),
     Gc(gc::Args),
@@ -31,6 +47,14 @@ impl Command {
     pub fn run(self, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
         match self {
             Self::Serve(args) => serve::run(args, context),
+            Self::Open(args) => open::run(&args, context),
+            Self::Init(args) => init::run(&args, context),
+            Self::Pipeline(args) => pipeline::run(&args, context),
+            Self::Inbox(args) => inbox::run(&args, context),
+            Self::Answer(args) => answer::run(&args, context),
+            Self::Rollback(args) => rollback::run(&args, context),
+            Self::Compare(args) => compare::run(&args, context),
+            Self::Token(args) => token::run(&args, context),
             Self::Doctor(args) => doctor::run(&args, context),
             Self::Audit(args) => audit::run(&args, context),
             Self::Gc(args) => gc::run(&args, context),
@@ -44,6 +68,14 @@ impl Command {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Serve(_) => "serve",
+            Self::Open(_) => "open",
+            Self::Init(_) => "init",
+            Self::Pipeline(_) => "pipeline",
+            Self::Inbox(_) => "inbox",
+            Self::Answer(_) => "answer",
+            Self::Rollback(_) => "rollback",
+            Self::Compare(_) => "compare",
+            Self::Token(_) => "token",
             Self::Doctor(_) => "doctor",
             Self::Audit(_) => "audit",
             Self::Gc(_) => "gc",
@@ -57,7 +89,15 @@ impl Command {
     /// Whether it can be sent to a server with `--server`.
     pub fn works_on_a_server(&self) -> bool {
         match self {
+            Self::Open(_)
+            | Self::Pipeline(_)
+            | Self::Inbox(_)
+            | Self::Answer(_)
+            | Self::Rollback(_)
+            | Self::Compare(_)
+            | Self::Token(_) => true,
             Self::Serve(_)
+            | Self::Init(_)
             | Self::Doctor(_)
             | Self::Audit(_)
             | Self::Gc(_)

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
 use crate::home::Home;
+use crate::keys;
 use crate::logging;
 use crate::problem::{Exit, Failure, Problem};
 use crate::settings::{Files, Flag};
@@ -77,13 +78,18 @@ async fn serve(
     let server = server.with_limits(Limits { drain: DRAIN, ..Limits::default() });
     let address = format!("http://{}", server.address());
     let (behind, stop) = (Behind::default(), CancellationToken::new());
-    let serving = tokio::spawn(server.run(App::new(behind.clone()), stop.clone()));
+    let app = App::new(behind.clone());
+    let serving = tokio::spawn(server.run(app.clone(), stop.clone()));
     // The server answers meanwhile that it lives, and is not ready before the home is open.
     let open = wiring::open_home(home, HomeOptions { works: true, files, ..HomeOptions::default() }).await?;
     let OpenHome { engine, log, .. } = behind.0.get_or_init(|| open);
+    let admin = keys::admit_admin(home, engine).await?;
+    app.open(engine.clone());
+    let sign_in = format!("{address}/sign-in?ticket={}", app.ticket(admin));
     context.output.say(&format!("listening on {address}"));
+    context.output.say(&format!("sign in once, within ten minutes: {sign_in}"));
     if context.output.is_json() {
-        context.output.value(&json!({"listening": address}))?;
+        context.output.value(&json!({"listening": address, "sign_in": sign_in}))?;
     }
 
     let mut working = tokio::spawn(work(serving, engine.clone(), stop.clone()));

@@ -133,7 +133,7 @@ pub fn token(numbers: &mut Numbers, known: &Known) -> Request {
         return Request::new("revoke_token", Command::Home(HomeCommand::RevokeToken(token)));
     }
     let secret = Digest::of(&numbers.next().to_be_bytes());
-    let issue = IssueToken { name: "load".into(), role: Role::Operator, secret, expires: None };
+    let issue = IssueToken::new("load", Role::Operator, secret);
     Request::new("issue_token", Command::Home(HomeCommand::IssueToken(issue)))
 }
 

@@ -151,7 +151,7 @@ impl Client {
         let key = IdemKey {
             key: format!("{:x}-{n}", shared.seed),
             request: Digest::of(format!("{:?}", request.command).as_bytes()),
-            operation: request.op,
+            operation: request.op.into(),
         };
         let sent = Sent { request, key };
         let command = CommandId(shared.ids.mint());

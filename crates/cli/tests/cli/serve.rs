@@ -84,7 +84,13 @@ fn it_answers_and_stops_when_told() {
         // An idle connection does not keep it.
         let _idle = serving.connect();
         serving.signal(signal);
-        assert_eq!(serving.ended(), (Some(0), "listening on http://ADDRESS\n".to_owned()));
+        let (code, said) = serving.ended();
+        let (first, second) = said.split_once('\n').expect("two lines");
+        assert_eq!((code, first), (Some(0), "listening on http://ADDRESS"));
+        assert!(
+            second.starts_with("sign in once, within ten minutes: http://ADDRESS/sign-in?ticket="),
+            "{second}"
+        );
         assert!(sandbox.path("user/.local/share/holdpoint/keys").is_dir());
     }
 }

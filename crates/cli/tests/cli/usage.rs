@@ -28,6 +28,14 @@ fn help_and_version_are_data() {
 
             Commands:
               serve        Start the server
+              open         Open the web console, signed in
+              init         Make a home for the project in this folder
+              pipeline     Define pipelines and run them
+              inbox        List what waits for a person
+              answer       Answer what waits for you
+              rollback     Go back to a checkpoint, or undo that
+              compare      Show how two runs, executions or attempts differ
+              token        Make, list and withdraw access tokens
               doctor       Check that a home is well
               audit        Check what was recorded
               gc           Remove what is older than it has to be kept

@@ -1,0 +1,150 @@
+//! Speaking to the API: on a home through the same routes without a socket, or on a server over HTTP.
+//!
+//! Commands that work on both know only paths and documents, so what the server refuses they refuse, in the
+//! same words.
+
+mod local;
+mod remote;
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::runtime::Runtime;
+
+use crate::context::Context;
+use crate::problem::Problem;
+use local::Local;
+use remote::Remote;
+
+/// How long the files of a home may take to follow the last commit.
+const FILES: Duration = Duration::from_mins(1);
+
+/// The API of a home or of a server.
+pub struct Api {
+    way: Way,
+    runtime: Runtime,
+}
+
+enum Way {
+    Home(Box<Local>),
+    Server(Remote),
+}
+
+/// A body that is sent along.
+pub enum Body {
+    None,
+    Json(Value),
+    /// Bytes with their media type.
+    Bytes(&'static str, Vec<u8>),
+}
+
+/// An answer as it came.
+pub struct Answer {
+    pub status: u16,
+    pub bytes: Vec<u8>,
+}
+
+impl Api {
+    /// The server that `--server` names, else the home.
+    pub fn open(context: &Context<'_, '_>) -> Result<Self, Problem> {
+        let runtime = runtime()?;
+        let way = if let Some(url) = context.server() {
+            Way::Server(Remote::new(url, context)?)
+        } else {
+            let home = context.home()?;
+            Way::Home(Box::new(runtime.block_on(Local::open(&home, context))?))
+        };
+        Ok(Self { way, runtime })
+    }
+
+    /// The server at an address, whether `--server` names one or not.
+    pub fn on_server(url: &str, context: &Context<'_, '_>) -> Result<Self, Problem> {
+        Ok(Self { way: Way::Server(Remote::new(url, context)?), runtime: runtime()? })
+    }
+
+    pub fn get(&self, path: &str) -> Result<Value, Problem> {
+        self.call("GET", path, Body::None)
+    }
+
+    pub fn post(&self, path: &str, body: Value) -> Result<Value, Problem> {
+        self.call("POST", path, Body::Json(body))
+    }
+
+    /// Sends a request and reads its answer as JSON.
+    pub fn call(&self, method: &str, path: &str, body: Body) -> Result<Value, Problem> {
+        let answer = self.send(method, path, body)?;
+        if answer.bytes.is_empty() {
+            return Ok(Value::Null);
+        }
+        serde_json::from_slice(&answer.bytes).map_err(|error| unreadable(path, &error.to_string()))
+    }
+
+    /// Sends a request; a refusal becomes a problem.
+    pub fn send(&self, method: &str, path: &str, body: Body) -> Result<Answer, Problem> {
+        let answer = match &self.way {
+            Way::Home(local) => self.runtime.block_on(local.send(method, path, body)),
+            Way::Server(remote) => self.runtime.block_on(remote.send(method, path, body)),
+        }?;
+        if answer.status >= 400 { Err(refused(&answer)) } else { Ok(answer) }
+    }
+
+    /// All items of a list, page by page, at most so many.
+    pub fn list(&self, path: &str, most: usize) -> Result<Vec<Value>, Problem> {
+        let mut items = Vec::new();
+        let mut cursor: Option<String> = None;
+        loop {
+            let joint = if path.contains('?') { '&' } else { '?' };
+            let cursor_part = cursor.as_ref().map_or_else(String::new, |cursor| format!("&cursor={cursor}"));
+            let mut page = self.get(&format!("{path}{joint}limit=200{cursor_part}"))?;
+            if let Some(Value::Array(more)) = page.get_mut("items").map(Value::take) {
+                items.extend(more);
+            }
+            cursor = page.get("next_cursor").and_then(Value::as_str).map(ToOwned::to_owned);
+            if cursor.is_none() || items.len() >= most {
+                items.truncate(most);
+                return Ok(items);
+            }
+        }
+    }
+
+    /// Waits until the files of a home show what was done.
+    pub fn finish(self) {
+        if let Way::Home(local) = self.way {
+            self.runtime.block_on(local.finish(FILES));
+        }
+    }
+}
+
+/// A problem document, as the command line tells it.
+fn refused(answer: &Answer) -> Problem {
+    let document: Value = serde_json::from_slice(&answer.bytes).unwrap_or(Value::Null);
+    let text = |name: &str| document.get(name).and_then(Value::as_str).map(ToOwned::to_owned);
+    let mut message = text("detail")
+        .or_else(|| text("title"))
+        .unwrap_or_else(|| format!("the server answered with status {} and no explanation", answer.status));
+    for error in document.get("errors").and_then(Value::as_array).into_iter().flatten() {
+        let part = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
+        // A string takes everything.
+        let _ = write!(message, "; {}: {}", part("pointer"), part("message"));
+    }
+    let hint = text("hint").unwrap_or_else(|| "ask again, or look at the server's log".to_owned());
+    let code = text("code").unwrap_or_else(|| format!("http_{}", answer.status));
+    match answer.status {
+        400 | 413 | 415 | 422 => Problem::bad_input(code, message, hint),
+        _ => Problem::failed(code, message, hint),
+    }
+}
+
+fn unreadable(path: &str, why: &str) -> Problem {
+    let message = format!("the answer of `{path}` cannot be read: {why}");
+    Problem::failed("answer_unreadable", message, "is the address that of a Holdpoint server?")
+}
+
+fn runtime() -> Result<Runtime, Problem> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| {
+        let message = format!("the command cannot work: {error}");
+        Problem::failed("not_started", message, "look at the limits of this system")
+    })
+}
