@@ -82,7 +82,7 @@ impl ArtifactDocument {
             all.filter(|(other, _)| *other == x).map(|(_, execution)| execution.as_ref()).next()
         };
         let execution = run.execution(x).or_else(removed);
-        let file_path = row.text("path").unwrap_or_default();
+        let file_path = source.on_disk(row.text("path").unwrap_or_default());
         Some(Self {
             artifact_record_id: ArtifactRecordId(row.uuid("id")?),
             artifact_id: ArtifactId(row.uuid("artifact")?),

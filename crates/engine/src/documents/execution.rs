@@ -209,7 +209,7 @@ impl Engine {
             revision_iteration: execution.revision,
             max_revision_iterations: execution.max_revisions,
             temp_workspace_path: format!("{}/", temp_folder(execution.id)),
-            permanent_output_path: output_folder(run, execution),
+            permanent_output_path: output_folder(run, execution).map(|folder| source.on_disk(folder)),
             execution_logs: self.log_lines(execution.id, SHOWN).await?,
             agent_conversation: self.conversation(execution.id).await?,
             human_interactions: self.interactions(execution.id).await?,

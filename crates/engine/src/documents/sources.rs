@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use holdpoint_core::definition::CheckpointDefinition;
+use holdpoint_core::paths::run_folder;
+use holdpoint_core::places::run_place;
 use holdpoint_core::rows::{Cell, Table};
 use holdpoint_core::state::run::Execution;
 use holdpoint_core::state::{PipelineState, RunState};
@@ -30,9 +32,22 @@ impl PipelineSource {
 pub(super) struct RunSource {
     pub(super) id: RunId,
     loaded: Arc<Loaded>,
+    /// Where its folder stands, if that is not among the runs of its pipeline.
+    folder: Option<String>,
 }
 
 impl RunSource {
+    /// Where a file of the run stands on disk, from where it was recorded: folders of runs move as a whole.
+    pub(super) fn on_disk(&self, recorded: String) -> String {
+        let Some((folder, (number, _))) = self.folder.as_ref().zip(self.state().number()) else {
+            return recorded;
+        };
+        match recorded.strip_prefix(&format!("{}/", run_folder(number))) {
+            Some(inside) => format!("{folder}/{inside}"),
+            None => recorded,
+        }
+    }
+
     pub(super) fn state(&self) -> &RunState {
         match &self.loaded.state {
             State::Run(state) => state,
@@ -63,11 +78,20 @@ impl Engine {
     pub(super) async fn any_run_source(&self, id: RunId) -> Result<RunSource, SubmitError> {
         let loaded = self.view(StreamId::Run(id)).await?;
         match &loaded.state {
-            State::Run(state) if state.exists() => Ok(RunSource { id, loaded }),
+            State::Run(state) if state.exists() => {
+                let folder = self.folder_of(state).await?;
+                Ok(RunSource { id, loaded, folder })
+            }
             State::Home(_) | State::Pipeline(_) | State::Run(_) | State::Journal(_) => {
                 Err(missing("run", id.0))
             }
         }
+    }
+
+    async fn folder_of(&self, run: &RunState) -> Result<Option<String>, SubmitError> {
+        let Some(pipeline) = run.pipeline() else { return Ok(None) };
+        let pipeline = self.pipeline_source(pipeline).await?;
+        Ok(run_place(pipeline.state(), run).map(|place| place.folder))
     }
 
     /// A run that was made and not rolled back.

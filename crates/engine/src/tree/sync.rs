@@ -94,9 +94,9 @@ fn about(state: &PipelineState) -> Digest {
     Digest::of_json(&(state.definition_version, &*state.name, ended))
 }
 
-/// What a unit is written from.
-fn stamp(version: Version, wanted: &Wanted) -> Digest {
-    Digest::of(format!("{} {wanted:?}", version.0).as_bytes())
+/// What a unit is written from: its own state, what that wants, and what it tells of its pipeline.
+fn stamp(version: Version, wanted: &Wanted, about: Digest) -> Digest {
+    Digest::of(format!("{} {about} {wanted:?}", version.0).as_bytes())
 }
 
 impl Engine {
@@ -157,7 +157,7 @@ impl Engine {
         how: How,
     ) -> Result<Applied, TreeError> {
         let wanted = tree::pipeline(state);
-        let stamp = stamp(version, &wanted);
+        let stamp = stamp(version, &wanted, about(state));
         if manifest.stamp == Some(stamp) && !again {
             return Ok(Applied::default());
         }
@@ -184,7 +184,7 @@ impl Engine {
         let now = self.now();
         let keep = Keep { clean_up: tree.options().clean_up, errors_since: tree.options().errors_since(now) };
         let wanted = tree::run(pipeline, state, keep);
-        let stamp = stamp(loaded.version, &wanted);
+        let stamp = stamp(loaded.version, &wanted, about(pipeline));
         let manifest = self.manifest(root, &run.to_string()).await?;
         if manifest.stamp == Some(stamp) && !again {
             return Ok(Applied::default());

@@ -174,6 +174,13 @@ async fn another_order_and_another_place() {
     "#]]
     .assert_eq(&scene.shown().await);
     scene.assert_clean().await;
+    let filter = ArtifactFilter { run: Some(run_id(1)), ..ArtifactFilter::default() };
+    let bounds = holdpoint_engine::documents::Bounds { after: None, limit: 100 };
+    let earlier = scene.engine.artifact_documents(filter, bounds).await.expect("listed").items;
+    assert!(earlier.iter().all(|artifact| scene.path(&artifact.file_path).is_file()), "{earlier:?}");
+    let executions = scene.engine.execution_documents(run_id(1)).await.expect("listed");
+    let folders = executions.iter().filter_map(|execution| execution.permanent_output_path.as_deref());
+    assert!(folders.clone().count() == 2 && folders.into_iter().all(|folder| scene.path(folder).is_dir()));
     scene.submit(Command::Run(run_id(2), RunCommand::Abort(None))).await;
     scene.on_pipeline(PipelineCommand::Delete).await;
     scene.settle().await;
@@ -252,4 +259,19 @@ async fn runs_that_belong_to_no_pipeline_leave_no_files() {
         std::fs::read_dir(folder.path()).expect("there").flatten().map(|e| e.file_name()).collect();
     assert!(names.iter().all(|name| name == ".tree"), "{names:?}");
     assert!(matches!(engine.view(StreamId::Run(run)).await.expect("read").state, State::Run(_)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_name_reaches_the_files_of_all_runs() {
+    use holdpoint_core::commands::update_pipeline::UpdatePipeline;
+    let scene = Scene::new(&[form("A")]).await;
+    for n in 1..=2 {
+        scene.start(n).await;
+        scene.step(n, 1).await;
+    }
+    scene.settle().await;
+    let rename = UpdatePipeline { name: Some("Search".into()), ..UpdatePipeline::default() };
+    scene.on_pipeline(PipelineCommand::Update(rename)).await;
+    scene.assert_clean().await;
+    assert_eq!(json(&scene, "runs/v1/run_info.json")["pipeline_name"], "Search");
 }

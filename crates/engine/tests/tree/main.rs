@@ -9,4 +9,5 @@
 mod common;
 mod drift;
 mod life;
+mod retention;
 mod scene;
