@@ -38,6 +38,10 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 4)]
     nap_ms: u64,
 
+    /// Only run pipelines, so that files are written, moved and removed all the time
+    #[arg(long)]
+    pipelines: bool,
+
     /// Kill the process after so many answers
     #[arg(long, value_name = "N")]
     die_after: Option<u64>,
@@ -52,6 +56,7 @@ pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> 
         time: args.seconds.map(Duration::from_secs),
         lease: Duration::from_millis(args.lease_ms),
         nap: Duration::from_millis(args.nap_ms),
+        pipelines: args.pipelines,
         die_after: args.die_after,
     };
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(|error| {

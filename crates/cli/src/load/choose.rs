@@ -10,6 +10,7 @@ use holdpoint_core::commands::create_pipeline::CreatePipeline;
 use holdpoint_core::commands::issue_token::IssueToken;
 use holdpoint_core::commands::roll_back::{RollBack, Target};
 use holdpoint_core::commands::start_run::{Source, StartRun};
+use holdpoint_core::commands::update_pipeline::UpdatePipeline;
 use holdpoint_core::definition::PipelineConfig;
 use holdpoint_core::event::{Role, RollbackType};
 use holdpoint_core::state::PipelineState;
@@ -148,6 +149,20 @@ pub fn roll_back(numbers: &mut Numbers, run: RunId, state: &RunState, pipeline: 
     let checkpoint = Target::Position(position);
     let command = RollBack { level, source: run, target, checkpoint, reason: None };
     Request::new("roll_back", Command::RollBack(command))
+}
+
+/// Turns the order round, puts a pipeline away, brings it back or gives it another name.
+pub fn redefine(numbers: &mut Numbers, id: PipelineId, pipeline: &PipelineState) -> Request {
+    let (op, command) = match numbers.below(4) {
+        0 => ("reorder", PipelineCommand::Reorder(pipeline.order.iter().rev().copied().collect())),
+        1 => ("delete", PipelineCommand::Delete),
+        2 => ("restore", PipelineCommand::Restore),
+        _ => {
+            let name = Some(format!("load {}", numbers.below(100)).into());
+            ("rename", PipelineCommand::Update(UpdatePipeline { name, ..UpdatePipeline::default() }))
+        }
+    };
+    Request::new(op, Command::Pipeline(id, command))
 }
 
 /// Undoes a rollback.

@@ -42,6 +42,8 @@ pub struct Shared {
     pub answered: AtomicU64,
     /// After so many commands the clients are silent.
     pub requests: Option<u64>,
+    /// Whether only pipelines are run.
+    pub pipelines: bool,
     /// After so many answers the process kills itself.
     pub die_after: Option<u64>,
 }
@@ -95,6 +97,9 @@ impl Client {
         }
         let (shared, numbers) = (self.shared.clone(), &mut self.numbers);
         let new_run = || RunId(shared.ids.mint());
+        if shared.pipelines {
+            return self.choose_on_pipelines().await;
+        }
         match numbers.below(100) {
             0..=14 => return Ok(Some(choose::start_plan(numbers, new_run()))),
             15..=19 => {
@@ -121,6 +126,35 @@ impl Client {
             return Ok(None);
         }
         Ok(choose::act(numbers, run, state))
+    }
+
+    /// Something that changes files.
+    async fn choose_on_pipelines(&mut self) -> Result<Option<Request>, SubmitError> {
+        let (shared, numbers) = (self.shared.clone(), &mut self.numbers);
+        let known = shared.known.any_pipeline(numbers);
+        match (numbers.below(100), known) {
+            (0..=3, _) | (_, None) => {
+                let (pipeline, run) = (PipelineId(shared.ids.mint()), RunId(shared.ids.mint()));
+                self.next = choose::new_pipeline(numbers, pipeline, run);
+                self.next.reverse();
+                return Ok(self.next.pop());
+            }
+            (4..=9, Some(pipeline)) => {
+                return Ok(Some(choose::start_run(pipeline, RunId(shared.ids.mint()))));
+            }
+            (10..=21, _) => return self.go_back().await,
+            (22..=25, Some(id)) => {
+                let loaded = shared.home.engine.view(StreamId::Pipeline(id)).await?;
+                let State::Pipeline(pipeline) = &loaded.state else { return Ok(None) };
+                return Ok(Some(choose::redefine(numbers, id, pipeline)));
+            }
+            _ => {}
+        }
+        let Some(run) = shared.known.any_run(numbers) else { return Ok(None) };
+        let loaded = shared.home.engine.view(StreamId::Run(run)).await?;
+        let State::Run(state) = &loaded.state else { return Ok(None) };
+        let there = state.exists() && state.gone.is_none();
+        Ok(if there { choose::act(numbers, run, state) } else { None })
     }
 
     /// A rollback, or the undoing of one.

@@ -53,6 +53,8 @@ pub struct Plan {
     pub lease: Duration,
     /// How long a nap takes.
     pub nap: Duration,
+    /// Whether only pipelines are run.
+    pub pipelines: bool,
     /// After so many answers the process kills itself.
     pub die_after: Option<u64>,
 }
@@ -77,6 +79,7 @@ pub async fn run(home: &Home, plan: Plan) -> Result<Exit, Failure> {
         sent: 0.into(),
         answered: 0.into(),
         requests: plan.requests,
+        pipelines: plan.pipelines,
         die_after: plan.die_after,
     });
     look_back(&shared)

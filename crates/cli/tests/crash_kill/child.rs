@@ -21,6 +21,7 @@ pub struct Start {
     pub nap_ms: u64,
     pub requests: Option<u64>,
     pub die_after: Option<u64>,
+    pub pipelines: bool,
 }
 
 /// A command that a process was about to send.
@@ -96,6 +97,9 @@ impl Load {
         command.args(["--lease-ms", &start.lease_ms.to_string(), "--nap-ms", &start.nap_ms.to_string()]);
         if let Some(n) = start.requests {
             command.args(["--requests", &n.to_string()]);
+        }
+        if start.pipelines {
+            command.arg("--pipelines");
         }
         if let Some(n) = start.die_after {
             command.args(["--die-after", &n.to_string()]);

@@ -7,6 +7,7 @@
 
 mod check;
 mod child;
+mod files;
 #[path = "../../src/load/numbers.rs"]
 mod numbers;
 mod seen;
@@ -80,6 +81,31 @@ fn crash_stopped_for_longer_than_its_lease_it_settles_nothing() {
         }
     }
     eprintln!("seed {}: {:?}", harness.seed, harness.counts);
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "how much was proven is worth reading")]
+fn crash_files_agree_with_the_log() {
+    let cycles = number("HOLDPOINT_KILLS").unwrap_or(40).div_ceil(2);
+    let mut harness = Harness::new(seed());
+    let begin = Instant::now();
+    let mut proven = files::Proven::default();
+    for cycle in 0..cycles {
+        let told = harness.kill_on_pipelines();
+        let last = cycle + 1 == cycles || (cycle + 1) % CYCLES_PER_HOME == 0;
+        let checked = harness.after(&told, false).and_then(|()| {
+            let agreed = files::agree(&harness.checker.home);
+            proven.add(harness.runtime.block_on(agreed)?);
+            if last {
+                harness.next_home();
+            }
+            Ok(())
+        });
+        if let Err(what) = checked {
+            harness.fail(&what);
+        }
+    }
+    eprintln!("seed {}: {:?}, {proven:?} in {:?}", harness.seed, harness.counts, begin.elapsed());
 }
 
 #[test]
@@ -211,6 +237,27 @@ impl Harness {
         }
     }
 
+    /// One process, or two, that do nothing but change files.
+    fn kill_on_pipelines(&mut self) -> Vec<Told> {
+        let first = Start { pipelines: true, ..self.start() };
+        let second = self.numbers.percent(25).then(|| Start { pipelines: true, ..self.start() });
+        let mut first = self.spawn(first);
+        let second = second.map(|start| self.spawn(start));
+        first.listen(usize::MAX, Duration::from_millis(40 + self.numbers.below(260)));
+        let first = first.kill();
+        let second = second.map(|mut second| {
+            second.listen(usize::MAX, Duration::from_millis(self.numbers.below(60)));
+            second.kill()
+        });
+        [first].into_iter().chain(second).collect()
+    }
+
+    fn next_home(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.checker.home);
+        self.counts.homes += 1;
+        self.checker = Checker::new(&self.folder.path().join(format!("home-{}", self.counts.homes)));
+    }
+
     /// Two processes on one home, killed at different times.
     fn two(&mut self) -> Vec<Told> {
         let (first, second) = (self.start(), self.start());
@@ -288,9 +335,7 @@ impl Harness {
         if !stuck.is_empty() {
             return Err(format!("{} runs wait for nobody and have not ended: {stuck:#?}", stuck.len()));
         }
-        let _ = std::fs::remove_dir_all(&self.checker.home);
-        self.counts.homes += 1;
-        self.checker = Checker::new(&self.folder.path().join(format!("home-{}", self.counts.homes)));
+        self.next_home();
         Ok(())
     }
 
@@ -299,7 +344,15 @@ impl Harness {
         // The low half tells processes apart in the log.
         let seed = self.numbers.next() << 32 | (self.counts.processes & 0xffff_ffff);
         let clients = self.numbers.pick(&[1, 4, 8]).unwrap_or(4);
-        Start { seed, clients, lease_ms: 30_000, nap_ms: 4, requests: None, die_after: None }
+        Start {
+            seed,
+            clients,
+            lease_ms: 30_000,
+            nap_ms: 4,
+            requests: None,
+            die_after: None,
+            pipelines: false,
+        }
     }
 
     fn spawn(&self, start: Start) -> Load {
