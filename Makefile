@@ -26,7 +26,7 @@ IS_CRASH := test(/(^|::)crash_/)
 
 NEXTEST := $(CARGO) nextest run $(LOCKED) --workspace
 
-.PHONY: help run test test-rules test-crash test-bugs soak bench check setup setup-tests format tidy lints supply-chain
+.PHONY: help run test test-api test-rules test-crash test-bugs soak bench check setup setup-tests format tidy lints supply-chain
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -54,10 +54,14 @@ test-crash: setup-tests ## only kill cycles and seeds (HOLDPOINT_KILLS, HOLDPOIN
 test-bugs: setup-tests ## only the planted bugs: each must make a test fail
 	@$(CARGO) xtask bugs
 
+test-api: setup-tests ## a property-based tester (schemathesis) against the API
+	@scripts/api-tests.sh
+
 soak: HOLDPOINT_KILLS := $(SOAK_KILLS)
 soak: HOLDPOINT_SEEDS := $(SOAK_SEEDS)
 soak: setup-tests ## kill cycles and seeds in large numbers: hours
 	@$(NEXTEST) --profile soak --no-tests=warn -E '$(IS_CRASH)'
+	@scripts/api-tests.sh 500
 
 bench: setup ## measure on this machine's disk
 	@$(CARGO) run --release $(LOCKED) --bin holdpoint -- bench $(ARGS)

@@ -5,6 +5,7 @@
 use std::sync::LazyLock;
 
 use axum::Router;
+use holdpoint_core::state::run::RunStatus;
 use serde_json::{Map, Value, json};
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
@@ -17,7 +18,7 @@ use crate::routes;
 #[derive(OpenApi)]
 #[openapi(
     info(title = "Holdpoint", description = "Runs work that agents, scripts and people do together."),
-    components(schemas(ProblemDocument))
+    components(schemas(ProblemDocument, RunStatus))
 )]
 struct Frame;
 

@@ -13,13 +13,13 @@ use crate::text;
 
 /// Answer what waits for you
 ///
-/// ID is that of an execution or of a question, as `holdpoint inbox` shows it. Without an answer on the command
-/// line the question is put on the terminal.
+/// ID is that of an execution or of a question, as `holdpoint inbox` shows it; without one the only thing that waits
+/// is answered. Without an answer on the command line the question is put on the terminal.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The execution or the question
     #[arg(value_name = "ID")]
-    id: String,
+    id: Option<String>,
 
     /// Say yes to what is shown
     #[arg(long, group = "answer")]
@@ -52,7 +52,10 @@ pub struct Args {
 
 pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     let api = Api::open(context)?;
-    let execution = find(&api, &args.id)?;
+    let execution = match &args.id {
+        Some(id) => find(&api, id)?,
+        None => find_only(&api)?,
+    };
     let waiting = execution["waiting_for"].clone();
     if waiting.is_null() {
         let message = format!("nothing is asked there: the execution is {}", text_of(&execution["status"]));
@@ -96,6 +99,27 @@ fn find(api: &Api, id: &str) -> Result<Value, Problem> {
     }
     let message = format!("there is no execution and no open question `{id}`");
     Err(Problem::failed("not_found", message, "`holdpoint inbox` lists what waits, with its ids"))
+}
+
+/// The only execution that waits for somebody.
+fn find_only(api: &Api) -> Result<Value, Problem> {
+    let items = api.list("/api/inbox", 2)?;
+    match &items[..] {
+        [only] => api.get(&format!("/api/executions/{}", text_of(&only["execution_id"]))),
+        [] => Err(Problem::failed(
+            "nothing_asked",
+            "nothing waits for you",
+            "`holdpoint pipeline run` starts a run",
+        )),
+        _ => {
+            let message = "several things wait for you";
+            Err(Problem::usage(
+                "answer_unclear",
+                message,
+                "name one: `holdpoint inbox` lists them with their ids",
+            ))
+        }
+    }
 }
 
 /// An id that can stand in a path.

@@ -6,6 +6,7 @@
 mod audit;
 mod config;
 mod doctor;
+mod guides;
 mod home;
 mod reference;
 mod serve;

@@ -8,7 +8,7 @@ use crate::extract::{Json, unreadable};
 use crate::problem::Problem;
 use crate::serve::Limits;
 
-/// A JSON body, or nothing, which stands for an object without members.
+/// A JSON body, or nothing (or null), which stands for an object without members.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Maybe<T>(pub T);
 
@@ -24,7 +24,7 @@ where
         let limit = head.extensions.get::<Limits>().map_or(Limits::default().body_bytes, |l| l.body_bytes);
         let whole = Request::from_parts(head.clone(), body);
         let bytes = Bytes::from_request(whole, state).await.map_err(|error| unreadable(&error, limit))?;
-        if bytes.is_empty() {
+        if matches!(bytes.trim_ascii(), b"" | b"null") {
             return Ok(Self(T::default()));
         }
         let Json(value) = Json::from_request(Request::from_parts(head, Body::from(bytes)), state).await?;

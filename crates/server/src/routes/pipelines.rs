@@ -56,6 +56,7 @@ struct NewPipeline {
 
 /// What changes; what is left out stays.
 #[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 struct Changes {
     /// What people call it.
     #[serde(default)]

@@ -1,0 +1,34 @@
+//! The commands in the guides, run as they stand there.
+
+use crate::Sandbox;
+
+/// The lines behind `$` in the blocks of a guide.
+fn commands(guide: &str) -> impl Iterator<Item = &str> {
+    let mut inside = false;
+    guide.lines().filter_map(move |line| {
+        if line.starts_with("```") {
+            inside = line == "```console";
+        }
+        line.strip_prefix("$ ").filter(|_| inside)
+    })
+}
+
+#[test]
+fn your_first_pipeline_goes_as_it_is_written() {
+    let sandbox = Sandbox::new();
+    let guide = include_str!("../../../../docs/guides/first-pipeline.md");
+    let mut count = 0;
+    for line in commands(guide) {
+        let shell = format!("holdpoint() {{ \"$0\" \"$@\"; }}\n{line}");
+        let output = sandbox.command_by(&shell, &[]).output().expect("a shell");
+        let said = String::from_utf8_lossy(&output.stderr);
+        // A run that waits for a person ends with 3.
+        let right = if line.contains("pipeline run ") { 3 } else { 0 };
+        assert_eq!(output.status.code(), Some(right), "{line}\n{said}");
+        assert!(
+            !line.starts_with("find ") || output.stdout.iter().filter(|byte| **byte == b'\n').count() == 3
+        );
+        count += 1;
+    }
+    assert_eq!(count, 20, "the guide has another number of commands");
+}
