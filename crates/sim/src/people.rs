@@ -9,6 +9,7 @@ use holdpoint_core::commands::answer_gate::AnswerGate;
 use holdpoint_core::commands::approve_complete::{ApproveComplete, Edit};
 use holdpoint_core::commands::create_pipeline::CreatePipeline;
 use holdpoint_core::commands::issue_token::IssueToken;
+use holdpoint_core::commands::record_drift::RecordDrift;
 use holdpoint_core::commands::record_outcome::{Outcome, RecordOutcome};
 use holdpoint_core::commands::roll_back::{RollBack, Target};
 use holdpoint_core::commands::start_run::{Source, StartRun};
@@ -16,7 +17,7 @@ use holdpoint_core::commands::submit_form::SubmitForm;
 use holdpoint_core::commands::update_checkpoint::UpdateCheckpoint;
 use holdpoint_core::commands::update_pipeline::UpdatePipeline;
 use holdpoint_core::definition::PipelineConfig;
-use holdpoint_core::event::{Entry, Level, Role, RollbackType, Usage};
+use holdpoint_core::event::{Drift, Drifted, Entry, Level, Role, RollbackType, Usage};
 use holdpoint_core::state::RunState;
 use holdpoint_core::state::run::{EffectId, ExecutionState, Gate, GateKind, Part};
 use holdpoint_core::{Actor, Digest, ExecNo, GateId, PipelineId, RunId};
@@ -315,6 +316,12 @@ impl People {
                 PipelineCommand::Update(UpdatePipeline { config, ..UpdatePipeline::default() })
             }
             80..86 => PipelineCommand::Delete,
+            // Found by somebody who looks after the files, whoever that is here.
+            86..88 => {
+                let files = vec![Drifted { path: "runs/v1/run_info.json".into(), how: Drift::Deleted }];
+                PipelineCommand::RecordDrift(RecordDrift { folder: None, files })
+            }
+            88..90 => PipelineCommand::EndArchive(*state.archives.keys().next()?),
             _ => PipelineCommand::Restore,
         };
         Some(Command::Pipeline(id, command))
