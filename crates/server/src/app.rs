@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::access::{self, Access};
 use crate::caller::Caller;
+use crate::counts::{self, Counts};
 use crate::guard::{self, Names};
 use crate::problem::{Code, Problem};
 use crate::routes::health::{AlwaysReady, Health};
@@ -47,6 +48,7 @@ struct Inner {
     engine: OnceLock<Engine>,
     access: Access,
     streams: Arc<Semaphore>,
+    counts: Counts,
 }
 
 impl Default for App {
@@ -63,6 +65,7 @@ impl App {
             engine: OnceLock::new(),
             access: Access::default(),
             streams: Arc::new(Semaphore::new(STREAMS)),
+            counts: Counts::default(),
         };
         Self {
             inner: Arc::new(inner),
@@ -124,6 +127,10 @@ impl App {
         &self.inner.access
     }
 
+    pub(crate) fn counts(&self) -> &Counts {
+        &self.inner.counts
+    }
+
     pub(crate) fn cookie(&self) -> &str {
         &self.cookie
     }
@@ -152,7 +159,9 @@ impl App {
             .fallback(not_found)
             .method_not_allowed_fallback(method_not_allowed)
             .layer(from_fn_with_state(limits, idempotency::note));
+        let counted = from_fn_with_state(self.clone(), counts::count);
         known(routes, self.clone())
+            .layer(counted)
             .merge(more.method_not_allowed_fallback(method_not_allowed))
             .with_state(self)
             .layer(axum::Extension(limits))

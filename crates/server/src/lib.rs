@@ -9,6 +9,7 @@ mod api;
 mod app;
 mod body;
 mod caller;
+mod counts;
 mod extract;
 mod guard;
 mod headers;
@@ -23,6 +24,7 @@ mod serve;
 mod tests;
 
 pub use access::Secret;
+pub use api::document as openapi;
 pub use app::App;
 pub use caller::Caller;
 pub use extract::{Json, Path, Query};

@@ -2,9 +2,11 @@
 //!
 //! Ids are shown as text, times as RFC 3339 in UTC with milliseconds, checksums as `sha256:<hex>`. What a
 //! rollback took away is hidden, except from the tables that tell of rollbacks. An event's id is made of
-//! its row's hash and its position, so it names the event for ever.
+//! its row's hash and its position, so it names the event for ever, and its type is the one that the API shows.
 
 use std::fmt::Write as _;
+
+use holdpoint_core::event::all_kinds;
 
 /// Names, columns with their expressions, and where they come from.
 struct View {
@@ -33,10 +35,20 @@ pub(crate) fn ddl() -> String {
     for view in VIEWS {
         let columns: Vec<String> =
             view.columns.iter().map(|(name, show)| format!("{} AS {name}", show.expression())).collect();
-        let _ =
-            writeln!(sql, "CREATE VIEW {} AS SELECT {} FROM {};", view.name, columns.join(", "), view.from);
+        let (name, from) = (view.name, view.from.replace("{wire}", &wire()));
+        let _ = writeln!(sql, "CREATE VIEW {name} AS SELECT {} FROM {from};", columns.join(", "));
     }
     sql
+}
+
+/// The type that the outside sees for a stored kind, and null for an internal one. A kind that this code does not
+/// know is shown as it is.
+fn wire() -> String {
+    let cases = all_kinds().map(|(kind, wire)| match wire {
+        Some(wire) => format!("WHEN '{kind}' THEN '{wire}' "),
+        None => format!("WHEN '{kind}' THEN NULL "),
+    });
+    format!("CASE k.kind {}ELSE k.kind END", cases.collect::<String>())
 }
 
 /// The statements that remove all views.
@@ -215,7 +227,7 @@ const VIEWS: &[View] = &[
         name: "events",
         columns: &[
             ("event_id", Plain(EVENT_ID)),
-            ("event_type", Plain("kind")),
+            ("event_type", Plain("wire")),
             ("pipeline_id", Uuid("pipeline")),
             ("run_id", Uuid("run")),
             ("execution_id", Uuid("execution")),
@@ -278,7 +290,7 @@ const EVENT_ID: &str = "lower(substr(hex(hash), 1, 8)||'-'||substr(hex(hash), 9,
     ||'-8'||substr(hex(hash), 16, 3)||'-'||printf('%012x', seq))";
 
 /// One line per event: a stored row is an array of `{\"kind\": {…}}`, or of plain kinds.
-const EVENTS: &str = "(SELECT k.*,
+const EVENTS: &str = "(SELECT k.*, {wire} AS wire,
         CASE k.stream_kind WHEN 'run' THEN k.uuid WHEN 'journal' THEN
             (SELECT r.uuid FROM execution x JOIN stream r ON r.id = x.stream WHERE x.id = k.uuid) END AS run,
         CASE WHEN k.stream_kind = 'journal' THEN k.uuid ELSE
@@ -292,4 +304,5 @@ const EVENTS: &str = "(SELECT k.*,
                 ELSE e.value END AS kind,
             CASE e.type WHEN 'object' THEN (SELECT o.value FROM json_each(e.value) o
                 WHERE o.type = 'object' LIMIT 1) END AS body
-        FROM log l JOIN stream s ON s.id = l.stream JOIN json_each(CAST(l.bytes AS TEXT)) e) k)";
+        FROM log l JOIN stream s ON s.id = l.stream JOIN json_each(CAST(l.bytes AS TEXT)) e) k)
+    WHERE wire IS NOT NULL";

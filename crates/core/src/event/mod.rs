@@ -86,7 +86,8 @@ pub fn stored_kinds(wire: &str) -> Vec<&'static str> {
     all_kinds().filter(|(_, outside)| *outside == Some(wire)).map(|(stored, _)| stored).collect()
 }
 
-pub(crate) fn all_kinds() -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
+/// All stored kinds with the types that the outside sees.
+pub fn all_kinds() -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
     [HomeEvent::KINDS, PipelineEvent::KINDS, RunEvent::KINDS, Entry::KINDS].into_iter().flatten().copied()
 }
 

@@ -207,7 +207,7 @@ impl Engine {
 
 /// The same id that the table of events shows.
 fn event_id(event: &Recorded) -> String {
-    let hex: String = event.hash.0.iter().take(9).map(|byte| format!("{byte:02x}")).collect();
+    let hex = event.hash.to_string();
     format!("{}-{}-8{}-8{}-{:012x}", &hex[..8], &hex[8..12], &hex[12..15], &hex[15..18], event.seq.0)
 }
 

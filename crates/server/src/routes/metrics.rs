@@ -32,6 +32,12 @@ async fn metrics(State(app): State<App>, caller: Caller) -> Result<Response, Pro
     put("holdpoint_events_total", "counter", "Events that this process wrote.", events);
     put("holdpoint_log_head", "gauge", "The position of the last event in the log.", engine.log_head().0);
     put("holdpoint_streams_open", "gauge", "Live streams that are open.", app.open_streams() as u64);
+    text.push_str("# HELP holdpoint_http_requests_total Requests that were answered.\n");
+    text.push_str("# TYPE holdpoint_http_requests_total counter\n");
+    for ((method, route, status), count) in app.counts().all() {
+        let labels = format!("method=\"{method}\",route=\"{route}\",status=\"{status}\"");
+        let _ = writeln!(text, "holdpoint_http_requests_total{{{labels}}} {count}");
+    }
     let version = env!("CARGO_PKG_VERSION");
     let _ = writeln!(
         text,

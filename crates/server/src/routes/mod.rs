@@ -17,6 +17,7 @@ mod rollback;
 mod runs;
 mod sections;
 pub mod sign_in;
+mod stream;
 pub mod tokens;
 
 use std::time::Duration;
@@ -47,6 +48,7 @@ pub fn all(described: OpenApiRouter<App>) -> OpenApiRouter<App> {
         .merge(people::routes())
         .merge(compare::routes())
         .merge(events::routes())
+        .merge(stream::routes())
         .merge(metrics::routes())
 }
 

@@ -52,6 +52,11 @@ impl Home {
         open(&self.folder, false)
     }
 
+    /// The file of its database.
+    pub fn database(&self) -> std::path::PathBuf {
+        self.folder.path().join("db/state.db")
+    }
+
     /// A token of a person.
     pub async fn token(&self, name: &str, role: Role) -> (String, TokenId) {
         self.issue(|secret| IssueToken::new(name, role, secret)).await
@@ -71,6 +76,10 @@ impl Home {
 
     pub async fn post(&self, path: &str, body: &Value) -> Answer {
         self.send("POST", path, Some(body), &[]).await
+    }
+
+    pub async fn put(&self, path: &str, body: &Value) -> Answer {
+        self.send("PUT", path, Some(body), &[]).await
     }
 
     pub async fn delete(&self, path: &str) -> Answer {

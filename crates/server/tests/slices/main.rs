@@ -4,8 +4,10 @@
 #![allow(clippy::disallowed_methods)] // tests prepare homes without a caller
 
 mod access;
+mod definitions;
 mod harness;
 mod idempotency;
 mod matrix;
 mod reference;
+mod stream;
 mod tokens;
