@@ -45,6 +45,19 @@ pub struct Answer {
     pub bytes: Vec<u8>,
 }
 
+/// An id that can stand in a path.
+pub fn path_part(id: &str) -> Result<&str, Problem> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    if !id.is_empty() && id.chars().all(plain) {
+        return Ok(id);
+    }
+    Err(Problem::usage(
+        "bad_id",
+        format!("`{id}` is not an id"),
+        "copy it from a list, for example `holdpoint inbox`",
+    ))
+}
+
 impl Api {
     /// The server that `--server` names, else the home.
     pub fn open(context: &Context<'_, '_>) -> Result<Self, Problem> {

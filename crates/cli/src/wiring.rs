@@ -13,7 +13,7 @@ use holdpoint_store_sqlite::{Options, SqliteLog};
 
 use crate::home::Home;
 use crate::problem::Problem;
-use crate::settings::Files;
+use crate::settings::{self, Files};
 
 /// How a home is opened.
 pub struct HomeOptions {
@@ -73,6 +73,11 @@ pub async fn open_home(home: &Home, options: HomeOptions) -> Result<OpenHome, Pr
     let made = engine.submit(Actor::system(), None, Command::Home(HomeCommand::Create)).await;
     made.map_err(|error| not_written(home, &error))?;
     Ok(OpenHome { engine, log, blobs })
+}
+
+/// How much a server takes.
+pub fn limits(settings: &settings::Limits) -> holdpoint_server::Limits {
+    holdpoint_server::Limits::default().for_files(settings.max_file_size_mb.saturating_mul(1024 * 1024))
 }
 
 /// Where the files of pipelines are kept, and for how long.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::definition::{CheckpointDefinition, Mode, OnFailure, OnValidationFailure, Validation};
+use crate::event::Text;
 use crate::{Digest, StepId};
 
 /// A skeleton and the bodies that are pinned with it.
@@ -144,6 +145,10 @@ pub struct Policy {
     pub approve_start: bool,
     /// Whether a person must agree to its result.
     pub approve_complete: bool,
+    /// Who may agree, by name; empty: everybody whose role allows it.
+    pub approvers: Arc<[Text]>,
+    /// How many must agree.
+    pub approvals: u32,
     /// Attempts without a person's doing.
     pub max_attempts: u32,
     /// Revisions that a person may ask for.
@@ -183,6 +188,8 @@ impl Body {
                 work: Work::Task,
                 approve_start: task.approve_start,
                 approve_complete: task.approve_complete,
+                approvers: Arc::default(),
+                approvals: 1,
                 max_attempts: task.retries + 1,
                 max_revisions: task.max_revisions,
                 retry_delay_seconds: task.retry_delay_seconds,
@@ -210,6 +217,8 @@ fn checkpoint_policy(definition: &CheckpointDefinition) -> Policy {
         work,
         approve_start: definition.human_interaction.requires_approval_to_start,
         approve_complete: definition.human_interaction.requires_approval_to_complete,
+        approvers: definition.human_interaction.approvers.iter().map(|name| name.as_str().into()).collect(),
+        approvals: definition.human_interaction.required_approvals,
         max_attempts: execution.retry_config.max_auto_retries + 1,
         max_revisions: definition.human_interaction.max_revision_iterations,
         retry_delay_seconds: execution.retry_config.retry_delay_seconds,

@@ -1,6 +1,9 @@
 //! Refused commands: ordinary answers that say why and what to do. Nothing was written.
 
+use std::sync::Arc;
+
 use crate::definition::Fault;
+use crate::event::Text;
 use crate::{GateId, RollbackId, RunId};
 
 /// Why a command was refused.
@@ -91,6 +94,18 @@ pub enum Rejection {
     /// An agent tried to decide for a person.
     #[error("only a person can decide here")]
     NotAPerson,
+    /// Others decide here.
+    #[error("only {} can decide here", .approvers.join(" or "))]
+    NotAnApprover {
+        /// Their names.
+        approvers: Arc<[Text]>,
+    },
+    /// Where several must agree, nobody agrees with themselves.
+    #[error("{needed} others must approve what you asked for")]
+    OwnRequest {
+        /// How many.
+        needed: u32,
+    },
     /// The outcome was recorded before, or the work is not wanted any more.
     #[error("the work is not owed any more")]
     NotOwed,
@@ -135,6 +150,8 @@ impl Rejection {
             Self::EarlierDefinition { .. } => "earlier_definition",
             Self::Forbidden { .. } => "forbidden",
             Self::NotAPerson => "not_a_person",
+            Self::NotAnApprover { .. } => "not_an_approver",
+            Self::OwnRequest { .. } => "own_request",
             Self::NotOwed => "not_owed",
             Self::NothingToRollBack => "nothing_to_roll_back",
             Self::CannotUndo { .. } => "cannot_undo",
@@ -162,6 +179,10 @@ impl Rejection {
             Self::EarlierDefinition { .. } => "Start a new run under the present definition.".to_owned(),
             Self::Forbidden { .. } => "Ask an admin for a token that may do this.".to_owned(),
             Self::NotAPerson => "Ask a person to decide in the inbox.".to_owned(),
+            Self::NotAnApprover { .. } => {
+                "Ask one of them, or change `human_interaction.approvers` in the definition.".to_owned()
+            }
+            Self::OwnRequest { .. } => "Ask somebody else to approve it.".to_owned(),
             Self::NotOwed => "Nothing is lost: the recorded outcome stands.".to_owned(),
             Self::NothingToRollBack => "Choose an earlier checkpoint.".to_owned(),
             Self::CannotUndo { .. } => {

@@ -28,11 +28,7 @@ pub fn suggest_unknown_keys(message: &str) -> String {
     let names = quoted(message);
     let Some((wrong, known)) = names.split_first() else { return expected(message) };
     if message.starts_with("unknown field ") {
-        return match nearest(wrong, known) {
-            Some(best) => format!("unknown key `{wrong}`; did you mean `{best}`?"),
-            None if known.is_empty() => format!("unknown key `{wrong}`; there are no keys here"),
-            None => format!("unknown key `{wrong}`; known are {}", listed(known)),
-        };
+        return unknown_key(wrong, known);
     }
     if message.starts_with("unknown variant ") {
         let listed = listed(known);
@@ -42,6 +38,15 @@ pub fn suggest_unknown_keys(message: &str) -> String {
         };
     }
     expected(message)
+}
+
+/// What is said of a key that is none of the known ones.
+pub fn unknown_key(wrong: &str, known: &[&str]) -> String {
+    match nearest(wrong, known) {
+        Some(best) => format!("unknown key `{wrong}`; did you mean `{best}`?"),
+        None if known.is_empty() => format!("unknown key `{wrong}`; there are no keys here"),
+        None => format!("unknown key `{wrong}`; known are {}", listed(known)),
+    }
 }
 
 /// `invalid type: A, expected B` the other way round: what is wanted comes first.

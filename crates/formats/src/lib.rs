@@ -13,7 +13,7 @@ mod schema;
 mod tree;
 mod yaml;
 
-pub use explain::{explain, suggest_unknown_keys};
+pub use explain::{explain, suggest_unknown_keys, unknown_key};
 pub use pipeline::{Change, PipelineFile, export, parse, plan_changes};
 pub use problem::Problem;
 pub use schema::{checkpoint_schema, json_schema, pipeline_file_schema};

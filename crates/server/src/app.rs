@@ -28,9 +28,6 @@ use crate::routes::health::{AlwaysReady, Health};
 use crate::serve::Limits;
 use crate::{api, body, headers, idempotency};
 
-/// The largest file that a form may bring.
-pub const FILE_BYTES: u64 = 100 * 1024 * 1024;
-
 /// How many endless answers are given at once.
 const STREAMS: usize = 256;
 
@@ -85,11 +82,6 @@ impl App {
         self.inner.engine.get().ok_or_else(|| Problem::not_ready("the home is being opened"))
     }
 
-    /// The largest file that a form may bring.
-    pub fn file_bytes(&self) -> u64 {
-        FILE_BYTES
-    }
-
     /// Room for one more endless answer.
     pub(crate) fn stream_room(&self) -> Result<OwnedSemaphorePermit, Problem> {
         let room = self.inner.streams.clone().try_acquire_owned();
@@ -112,10 +104,9 @@ impl App {
     }
 
     /// The whole application for use inside the process: every request comes from `caller`.
-    pub fn local(engine: Engine, caller: Caller) -> Router {
+    pub fn local(engine: Engine, caller: Caller, limits: Limits) -> Router {
         let app = Self::default();
         app.open(engine);
-        let limits = Limits::default();
         app.guarded(Router::new(), limits, |routes, _| routes.layer(axum::Extension(caller)))
     }
 

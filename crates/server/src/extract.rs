@@ -8,8 +8,8 @@ use axum::extract::rejection::{BytesRejection, FailedToBufferBody, PathRejection
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
+use holdpoint_formats::explain;
 use serde::de::DeserializeOwned;
-use serde_path_to_error::Segment;
 
 use crate::problem::{Code, Problem};
 use crate::serve::Limits;
@@ -40,9 +40,7 @@ where
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<Json<T>, Problem> {
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let pointer = pointer(error.path());
-        let error = error.into_inner();
-        if error.is_data() { invalid_field(&pointer, &error) } else { malformed(&error) }
+        if error.inner().is_data() { invalid_field(&error) } else { malformed(error.inner()) }
     })?;
     deserializer.end().map_err(|error| malformed(&error))?;
     Ok(Json(value))
@@ -50,46 +48,16 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<Json<T>, Problem> {
 
 /// Reads a value that was JSON before; what does not fit is named by its pointer.
 pub(crate) fn from_value<T: DeserializeOwned>(value: serde_json::Value) -> Result<T, Problem> {
-    serde_path_to_error::deserialize(value)
-        .map_err(|error| invalid_field(&pointer(error.path()), &error.into_inner()))
+    serde_path_to_error::deserialize(value).map_err(|error| invalid_field(&error))
 }
 
 fn malformed(error: &serde_json::Error) -> Problem {
     Problem::new(Code::MalformedJson, format!("the body is not JSON: {error}"))
 }
 
-fn invalid_field(pointer: &str, error: &serde_json::Error) -> Problem {
-    let message = error.to_string();
-    let message = message.split(" at line ").next().unwrap_or_default();
-    let message = suggestion(message).unwrap_or_else(|| message.to_owned());
-    Problem::invalid_fields([(pointer.to_owned(), message)])
-}
-
-/// What an unknown field was probably meant to be. The names that are known stand only in the error's text.
-fn suggestion(message: &str) -> Option<String> {
-    let mut names = message.strip_prefix("unknown field `")?.split('`');
-    let unknown = names.next()?;
-    let known: Vec<&str> = names.skip(1).step_by(2).collect();
-    let nearest = known
-        .iter()
-        .map(|name| (strsim::damerau_levenshtein(name, unknown), *name))
-        .min()
-        .filter(|(distance, name)| *distance <= (name.len() / 3).max(2));
-    Some(match nearest {
-        Some((_, nearest)) => format!("unknown field `{unknown}`; did you mean `{nearest}`?"),
-        None if known.is_empty() => format!("unknown field `{unknown}`; there are no fields here"),
-        None => format!("unknown field `{unknown}`; known are `{}`", known.join("`, `")),
-    })
-}
-
-/// The place of an error as RFC 6901 writes it.
-fn pointer(path: &serde_path_to_error::Path) -> String {
-    path.iter().fold(String::new(), |pointer, segment| match segment {
-        Segment::Seq { index } => format!("{pointer}/{index}"),
-        Segment::Map { key } => format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1")),
-        Segment::Enum { variant } => format!("{pointer}/{variant}"),
-        Segment::Unknown => pointer,
-    })
+fn invalid_field(error: &serde_path_to_error::Error<serde_json::Error>) -> Problem {
+    let fault = explain(error);
+    Problem::invalid_fields([(fault.pointer, fault.message)])
 }
 
 fn is_json(request: &Request) -> bool {

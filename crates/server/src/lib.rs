@@ -30,7 +30,7 @@ pub use caller::Caller;
 pub use extract::{Json, Path, Query};
 pub use idempotency::Idempotent;
 pub use listen::{Listen, ListenError};
-pub use paging::{Listed, Paging, Position};
+pub use paging::Listed;
 pub use problem::{About, Code, FieldError, Problem};
 pub use routes::health::{AlwaysReady, Health, NotReady};
 pub use serve::{Limits, Server, Stopped};

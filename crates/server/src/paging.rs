@@ -5,6 +5,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use holdpoint_engine::documents::{self, Bounds, Position};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -27,48 +28,21 @@ pub struct Listed<T> {
     pub next_cursor: Option<String>,
 }
 
-/// A place in a list: right behind the row with this ordinal that the event at this position wrote.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Position {
-    /// The event's position in the log.
-    pub seq: u64,
-    /// The row's ordinal.
-    pub n: u32,
-}
-
-impl From<Paging> for holdpoint_engine::documents::Bounds {
-    fn from(paging: Paging) -> Self {
-        let place = |place: Position| holdpoint_engine::documents::Position { seq: place.seq, n: place.n };
-        Self { after: paging.after.map(place), limit: paging.limit }
+/// Checks `limit` and `cursor` as they came in the query.
+pub fn bounds(limit: Option<u32>, cursor: Option<&str>) -> Result<Bounds, Problem> {
+    let limit = limit.unwrap_or(DEFAULT_LIMIT);
+    if !(1..=MAX_LIMIT).contains(&limit) {
+        let detail = format!("`limit` is {limit}, and must be between 1 and {MAX_LIMIT}");
+        return Err(Problem::new(Code::BadQuery, detail));
     }
+    let bad = || Problem::new(Code::BadCursor, "the cursor was not made by this server");
+    let after = cursor.map(|cursor| decode(cursor).ok_or_else(bad)).transpose()?;
+    Ok(Bounds { after, limit })
 }
 
-impl<T> From<holdpoint_engine::documents::Listed<T>> for Listed<T> {
-    fn from(page: holdpoint_engine::documents::Listed<T>) -> Self {
-        Self::new(page.items, page.next.map(|place| Position { seq: place.seq, n: place.n }))
-    }
-}
-
-/// How much of a list is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Paging {
-    /// How many items at most.
-    pub limit: u32,
-    /// Where the page before ended.
-    pub after: Option<Position>,
-}
-
-impl Paging {
-    /// Checks `limit` and `cursor` as they came in the query.
-    pub fn new(limit: Option<u32>, cursor: Option<&str>) -> Result<Self, Problem> {
-        let limit = limit.unwrap_or(DEFAULT_LIMIT);
-        if !(1..=MAX_LIMIT).contains(&limit) {
-            let detail = format!("`limit` is {limit}, and must be between 1 and {MAX_LIMIT}");
-            return Err(Problem::new(Code::BadQuery, detail));
-        }
-        let bad = || Problem::new(Code::BadCursor, "the cursor was not made by this server");
-        let after = cursor.map(|cursor| decode(cursor).ok_or_else(bad)).transpose()?;
-        Ok(Self { limit, after })
+impl<T> From<documents::Listed<T>> for Listed<T> {
+    fn from(page: documents::Listed<T>) -> Self {
+        Self::new(page.items, page.next)
     }
 }
 
@@ -105,15 +79,15 @@ mod tests {
         let place = Position { seq: 1_234_567, n: 89 };
         let cursor = Listed::<u8>::new(Vec::new(), Some(place)).next_cursor.expect("a cursor");
         assert_eq!(cursor, "AQAAAAAAEtaHAAAAWQ");
-        assert_eq!(Paging::new(None, Some(&cursor)), Ok(Paging { limit: DEFAULT_LIMIT, after: Some(place) }));
+        assert_eq!(bounds(None, Some(&cursor)), Ok(Bounds { limit: DEFAULT_LIMIT, after: Some(place) }));
         for wrong in ["", "x", "AgAAAAAAEtaHAAAAWQ", "AQAAAAAAEtaHAAAAWQ==", "AX__________AAAAWQ", "é"] {
-            assert_eq!(Paging::new(None, Some(wrong)).expect_err("wrong").code(), "bad_cursor", "{wrong}");
+            assert_eq!(bounds(None, Some(wrong)).expect_err("wrong").code(), "bad_cursor", "{wrong}");
         }
     }
 
     #[test]
     fn a_limit_has_limits() {
-        let told = |limit| Paging::new(Some(limit), None).map_or_else(|p| p.code(), |_| "ok");
+        let told = |limit| bounds(Some(limit), None).map_or_else(|p| p.code(), |_| "ok");
         assert_eq!([0, 1, 500, 501].map(told), ["bad_query", "ok", "ok", "bad_query"]);
     }
 }

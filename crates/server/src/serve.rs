@@ -28,6 +28,8 @@ pub struct Limits {
     pub body_bytes: usize,
     /// The largest form with files that is read.
     pub form_bytes: usize,
+    /// The largest file in such a form.
+    pub file_bytes: u64,
     /// How long a body may pause while it is read.
     pub body_pause: Duration,
     /// How long a request's head may take, also the first of a connection or the next of an idle one.
@@ -40,11 +42,20 @@ pub struct Limits {
     pub drain: Duration,
 }
 
+impl Limits {
+    /// Takes files up to this size, and forms that hold at least one such file.
+    pub fn for_files(self, file_bytes: u64) -> Self {
+        let whole = usize::try_from(file_bytes.saturating_add(self.body_bytes as u64)).unwrap_or(usize::MAX);
+        Self { file_bytes, form_bytes: self.form_bytes.max(whole), ..self }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {
             body_bytes: 1024 * 1024,
             form_bytes: 512 * 1024 * 1024,
+            file_bytes: 100 * 1024 * 1024,
             body_pause: Duration::from_secs(30),
             head: Duration::from_secs(30),
             head_bytes: 64 * 1024,

@@ -190,9 +190,11 @@ fn approvals(command: &Command, rows: &[Row]) -> Vec<(GateId, Option<Digest>)> {
     let events = rows.iter().flat_map(|row| event::decode(row.stream.kind(), &row.bytes).unwrap_or_default());
     events
         .filter_map(|event| match event {
-            Event::Run(RunEvent::CompletionApproved { gate, .. } | RunEvent::StartApproved { gate, .. }) => {
-                Some((gate, digest))
-            }
+            Event::Run(
+                RunEvent::ApprovalGiven { gate, .. }
+                | RunEvent::CompletionApproved { gate, .. }
+                | RunEvent::StartApproved { gate, .. },
+            ) => Some((gate, digest)),
             _ => None,
         })
         .collect()

@@ -119,7 +119,8 @@ impl People {
         let actor = match self.rng.below(20) {
             _ if matches!(command, Command::Run(_, RunCommand::RecordOutcome(_))) => Actor::system(),
             0 => Actor::agent("model"),
-            1..8 => Actor::person("bob"),
+            1..6 => Actor::person("bob"),
+            6..10 => Actor::person("eve"),
             _ => Actor::person("ann"),
         };
         Intent { actor, command, attached }

@@ -139,7 +139,9 @@ pub fn checkpoint(rng: &mut Rng, name: &str) -> CheckpointDefinition {
         "human_interaction": {
             "requires_approval_to_start": rng.percent(25),
             "requires_approval_to_complete": rng.percent(50),
-            "max_revision_iterations": rng.below(3)
+            "max_revision_iterations": rng.below(3),
+            "approvers": if rng.percent(10) { json!(["ann", "bob", "eve"]) } else { json!([]) },
+            "required_approvals": if rng.percent(20) { 2 } else { 1 }
         },
         "output": {"artifacts": artifacts, "validation": validation},
         "instructions": {

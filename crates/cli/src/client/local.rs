@@ -27,10 +27,12 @@ pub struct Local {
 
 impl Local {
     pub async fn open(home: &Home, context: &Context<'_, '_>) -> Result<Self, Problem> {
-        let open = wiring::open_home(home, HomeOptions::default()).await?;
+        let settings = context.settings(home, &[])?.settings;
+        let options = HomeOptions { files: settings.files, ..HomeOptions::default() };
+        let open = wiring::open_home(home, options).await?;
         // Whoever can write the home's files needs no token.
         let caller = Caller::known(context.actor(), Role::Admin);
-        let router = App::local(open.engine.clone(), caller);
+        let router = App::local(open.engine.clone(), caller, wiring::limits(&settings.limits));
         Ok(Self { router, open })
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use crate::client::{Api, Body};
+use crate::client::{Api, Body, path_part};
 use crate::context::Context;
 use crate::problem::{Exit, Failure, Problem};
 use crate::table::text_of;
@@ -120,19 +120,6 @@ fn find_only(api: &Api) -> Result<Value, Problem> {
             ))
         }
     }
-}
-
-/// An id that can stand in a path.
-pub fn path_part(id: &str) -> Result<&str, Problem> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
-    if !id.is_empty() && id.chars().all(plain) {
-        return Ok(id);
-    }
-    Err(Problem::usage(
-        "bad_id",
-        format!("`{id}` is not an id"),
-        "copy it from a list, for example `holdpoint inbox`",
-    ))
 }
 
 fn given(args: &Args, waiting: &Value) -> Result<Option<Said>, Problem> {

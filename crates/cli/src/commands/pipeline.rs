@@ -6,8 +6,7 @@ mod run;
 
 use serde_json::{Value, json};
 
-use super::answer::path_part;
-use crate::client::{Api, Body};
+use crate::client::{Api, Body, path_part};
 use crate::context::Context;
 use crate::problem::{Exit, Failure, Problem};
 use crate::table::text_of;

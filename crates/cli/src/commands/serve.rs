@@ -4,6 +4,7 @@ use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use holdpoint_engine::retention::GcReport;
 use holdpoint_engine::{Drained, Engine, SubmitError};
 use holdpoint_server::{App, Health, Limits, Listen, ListenError, NotReady, Server, Stopped};
 use holdpoint_store::{BoxFuture, Query};
@@ -12,7 +13,7 @@ use serde_json::json;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::{JoinError, JoinHandle};
-use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio::time::{Instant, MissedTickBehavior, interval, interval_at, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
@@ -20,7 +21,7 @@ use crate::home::Home;
 use crate::keys;
 use crate::logging;
 use crate::problem::{Exit, Failure, Problem};
-use crate::settings::{Files, Flag};
+use crate::settings::{Flag, Settings};
 use crate::text::many;
 use crate::wiring::{self, HomeOptions, OpenHome};
 
@@ -30,6 +31,9 @@ const SEAL: Duration = Duration::from_mins(1);
 const DRAIN: Duration = Duration::from_secs(9);
 /// How long the last seal may take.
 const LAST_SEAL: Duration = Duration::from_millis(700);
+/// How often what is old is removed, and how long after the start for the first time.
+const CLEAN_UP: Duration = Duration::from_hours(24);
+const CLEAN_UP_AFTER: Duration = Duration::from_hours(1);
 /// How soon it is noticed that the store has stopped.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -60,7 +64,7 @@ pub fn run(args: Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     let mut runtime = Builder::new_multi_thread();
     let runtime = runtime.worker_threads(cores.max(2)).enable_all().build().map_err(cannot_start)?;
-    let ended = runtime.block_on(serve(&home, listen, settings.files, context));
+    let ended = runtime.block_on(serve(&home, listen, settings, context));
     // Whatever still works in the background does so for nobody.
     runtime.shutdown_background();
     ended
@@ -69,19 +73,20 @@ pub fn run(args: Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
 async fn serve(
     home: &Home,
     listen: Listen,
-    files: Files,
+    settings: Settings,
     context: &mut Context<'_, '_>,
 ) -> Result<Exit, Failure> {
     // Before the address is told, so that whoever reads it can also stop the server.
     let mut signals = Signals::new().map_err(cannot_start)?;
     let server = Server::bind(listen).await.map_err(|error| cannot_listen(&error))?;
-    let server = server.with_limits(Limits { drain: DRAIN, ..Limits::default() });
+    let server = server.with_limits(Limits { drain: DRAIN, ..wiring::limits(&settings.limits) });
     let address = format!("http://{}", server.address());
     let (behind, stop) = (Behind::default(), CancellationToken::new());
     let app = App::new(behind.clone());
     let serving = tokio::spawn(server.run(app.clone(), stop.clone()));
     // The server answers meanwhile that it lives, and is not ready before the home is open.
-    let open = wiring::open_home(home, HomeOptions { works: true, files, ..HomeOptions::default() }).await?;
+    let options = HomeOptions { works: true, files: settings.files, ..HomeOptions::default() };
+    let open = wiring::open_home(home, options).await?;
     let OpenHome { engine, log, .. } = behind.0.get_or_init(|| open);
     let admin = keys::admit_admin(home, engine).await?;
     app.open(engine.clone());
@@ -114,13 +119,14 @@ async fn serve(
     Ok(Exit::Done)
 }
 
-/// The server, the runner and the seals side by side; after they have drained, what they wrote is sealed.
+/// The server, the runner, the seals and the daily cleaning side by side; after they have drained, what they wrote is sealed.
 async fn work(
     serving: JoinHandle<Stopped>,
     engine: Engine,
     stop: CancellationToken,
 ) -> (Result<Stopped, JoinError>, Drained) {
-    let (stopped, drained, ()) = tokio::join!(serving, engine.run_until(stop.clone()), seal(&engine, &stop));
+    let (stopped, drained, (), ()) =
+        tokio::join!(serving, engine.run_until(stop.clone()), seal(&engine, &stop), clean_up(&engine, &stop));
     if timeout(LAST_SEAL, seal_now(&engine)).await.is_err() {
         tracing::warn!("the last seal did not end in time");
     }
@@ -140,6 +146,30 @@ async fn seal_now(engine: &Engine) {
         // Whoever was faster has sealed.
         Ok(_) | Err(SubmitError::Contended) => {}
         Err(error) => tracing::warn!(%error, "the log could not be sealed"),
+    }
+}
+
+/// Removes once a day what is older than the settings want it kept.
+async fn clean_up(engine: &Engine, stop: &CancellationToken) {
+    // Not right at the start, when people wait for other things.
+    let mut ticks = interval_at(Instant::now() + CLEAN_UP_AFTER, CLEAN_UP);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    while stop.run_until_cancelled(ticks.tick()).await.is_some() {
+        match stop.run_until_cancelled(engine.gc(false)).await {
+            Some(Ok(GcReport { folders, blobs, failed })) => {
+                tracing::info!(
+                    folders = folders.len(),
+                    blobs = blobs.blobs,
+                    bytes = blobs.bytes,
+                    "cleaned up"
+                );
+                for what in failed {
+                    tracing::warn!(what, "could not be removed");
+                }
+            }
+            Some(Err(error)) => tracing::warn!(%error, "cleaning up failed"),
+            None => {}
+        }
     }
 }
 

@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::answer::path_part;
-use crate::client::{Api, Body};
+use crate::client::{Api, Body, path_part};
 use crate::context::Context;
 use crate::problem::{Exit, Failure, Problem};
 use crate::table::{Table, text_of};

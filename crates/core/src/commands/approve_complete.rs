@@ -48,6 +48,13 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, command: &ApproveComplete) -> R
     if !cfg!(feature = "bug-unchecked-digest") {
         check_decision(draft, run, &command.decision, gate, GateKind::ApproveComplete)?;
     }
+    if !command.edits.is_empty() && flow::policy_of(draft, run, x)?.approvals > 1 {
+        let message = "where several must approve, all approve the same: ask for a change instead";
+        return Err(Rejection::Invalid(vec![Fault::at("/edits", message)]));
+    }
+    if !flow::approve(draft, run, x, gate, GateKind::ApproveComplete)? {
+        return Ok(());
+    }
     let mut edited = Vec::new();
     for (i, edit) in command.edits.iter().enumerate() {
         let Some(shown) = execution.artifacts.iter().find(|output| output.made.name == edit.name) else {

@@ -33,6 +33,9 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, decision: &Decide) -> Result<()
     }
     check_decision(draft, run, decision, gate, GateKind::ApproveStart)?;
     super::start_step::require_dependencies(draft, run, x)?;
+    if !flow::approve(draft, run, x, gate, GateKind::ApproveStart)? {
+        return Ok(());
+    }
     draft.on_run(run, RunEvent::StartApproved { x, gate });
     let policy = flow::policy_of(draft, run, x)?;
     flow::begin_attempt(draft, run, x, 0, 1, &policy);

@@ -4,6 +4,7 @@ use super::{check_decision, wrong_execution};
 use crate::command::Decide;
 use crate::decision::Draft;
 use crate::event::RunEvent;
+use crate::flow;
 use crate::state::run::{ExecutionState, GateKind};
 use crate::{Rejection, RunId};
 
@@ -23,6 +24,7 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, decision: &Decide) -> Result<()
         | ExecutionState::Failed => return Err(wrong_execution(draft, run, x, "reject the start")?),
     };
     check_decision(draft, run, decision, gate, GateKind::ApproveStart)?;
+    flow::require_approver(draft, run, x)?;
     draft.on_run(run, RunEvent::StartRejected { x, gate, feedback: decision.feedback.clone() });
     Ok(())
 }

@@ -20,6 +20,7 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, decision: &Decide) -> Result<()
     };
     // Asking for a change of something that has changed is harmless, so the digest may be left out.
     check_decision(draft, run, decision, gate, GateKind::ApproveStart)?;
+    flow::require_approver(draft, run, x)?;
     let Some(feedback) = decision.feedback.clone().filter(|text| !text.trim().is_empty()) else {
         return Err(Rejection::Invalid(vec![Fault::at("/feedback", "say what is to be changed")]));
     };

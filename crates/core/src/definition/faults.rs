@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::people::approvals;
 use super::{
     AgentConfig, CheckpointDefinition, CreationMode, FieldType, Format, HumanOnlyConfig, Mode, Validation,
     ValidationMode,
@@ -67,6 +68,7 @@ pub fn examine(
     }
     references(&mut found, definition, earlier, later);
     tools(&mut found.warnings, definition);
+    approvals(&mut found, &definition.human_interaction);
     if unchecked(definition) {
         let message = "no JSON artifact has a schema, so there is nothing to check it with";
         found.warnings.push(Fault::at("/output/validation/validation_mode", message));

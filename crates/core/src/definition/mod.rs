@@ -8,6 +8,7 @@
 #![allow(missing_docs)]
 
 mod faults;
+mod people;
 mod syntax;
 
 pub use faults::{Fault, Findings, TOOLS, examine};
@@ -265,6 +266,21 @@ pub struct HumanInteraction {
     pub requires_approval_to_start: bool,
     pub requires_approval_to_complete: bool,
     pub max_revision_iterations: u32,
+    /// Who may approve or reject, by name; empty: everybody whose role allows it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub approvers: Vec<String>,
+    /// How many of them must approve. Where it is more than one, nobody approves what they asked for.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub required_approvals: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde hands it over like this
+fn is_one(number: &u32) -> bool {
+    *number == 1
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]

@@ -210,6 +210,14 @@ pub enum RunEvent {
         /// What was shown.
         digest: Digest,
     },
+    /// A person agrees, and more must.
+    #[serde(rename = "agreed")]
+    ApprovalGiven {
+        /// Which execution.
+        x: ExecNo,
+        /// The question.
+        gate: GateId,
+    },
     /// It is.
     #[serde(rename = "done_ok")]
     CompletionApproved {

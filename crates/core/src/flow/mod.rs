@@ -3,9 +3,11 @@
 //! These are the parts that several commands share. They work on a draft and never look back at how the
 //! run came to where it is.
 
+mod approval;
 mod attempt;
 mod walk;
 
+pub use approval::{approve, require_approver};
 pub use attempt::{
     ask_to_complete, begin_attempt, complete, fail_attempt, fail_for_good, finish_work, shown_digest,
     start_or_hold,

@@ -8,7 +8,7 @@ use crate::event::{Event, Made, Opening, Origin, RunEvent};
 use crate::places::{output_file, output_folder};
 use crate::rows::{Cell, Op, RowChange, Table};
 use crate::state::Stamp;
-use crate::state::run::{Execution, Output, Removed, RunState};
+use crate::state::run::{Execution, GateKind, Output, Removed, RunState};
 use crate::{ExecNo, GateId, Ids, RunId};
 
 pub(super) fn project(
@@ -65,6 +65,7 @@ pub(crate) fn execution_of(event: &RunEvent) -> Option<ExecNo> {
         | RunEvent::GuidanceAsked { x, .. }
         | RunEvent::GuidanceGiven { x, .. }
         | RunEvent::CompletionAsked { x, .. }
+        | RunEvent::ApprovalGiven { x, .. }
         | RunEvent::CompletionApproved { x, .. }
         | RunEvent::RevisionAsked { x, .. }
         | RunEvent::ArtifactPromoted { x, .. }
@@ -150,6 +151,11 @@ impl<'a> Rows<'a> {
             RunEvent::GuidanceGiven { x, gate, text } => {
                 self.answered(*gate, "submitted", changes);
                 self.said(*x, "validation_feedback", text, "attempt started", changes);
+            }
+            RunEvent::ApprovalGiven { x, gate } => {
+                let starts = self.before.gates.get(gate).is_some_and(|g| g.kind == GateKind::ApproveStart);
+                let kind = if starts { "approval_to_start" } else { "approval_to_complete" };
+                self.said(*x, kind, "approved", "more approvals are needed", changes);
             }
             RunEvent::CompletionApproved { x, gate, edited, .. } => {
                 self.answered(*gate, "approved", changes);

@@ -191,6 +191,7 @@ fn run_works() -> Vec<RunEvent> {
         RunEvent::GuidanceAsked { x: X, gate: gate() },
         RunEvent::GuidanceGiven { x: X, gate: gate(), text: "look again".into() },
         RunEvent::CompletionAsked { x: X, gate: gate(), digest: digest() },
+        RunEvent::ApprovalGiven { x: X, gate: gate() },
         RunEvent::RevisionAsked { x: X, gate: gate(), feedback: "shorter".into() },
         RunEvent::CompletionApproved { x: X, gate: gate(), digest: digest(), edited: true },
         RunEvent::ArtifactPromoted { x: X, record: ArtifactRecordId(id(8)) },

@@ -159,10 +159,7 @@ impl Engine {
     }
 
     async fn shown(&self, side: Side) -> Result<Shown, SubmitError> {
-        if side.attempt.is_none()
-            && let Some(run) = self.run(RunId(side.id)).await?
-        {
-            drop(run);
+        if side.attempt.is_none() && self.run(RunId(side.id)).await?.is_some() {
             return self.shown_run(RunId(side.id)).await;
         }
         self.shown_execution(ExecutionId(side.id), side.attempt).await

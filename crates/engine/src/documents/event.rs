@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use holdpoint_core::event::{Entry, Event, HomeEvent, PipelineEvent, RunEvent, stored_kinds, wire_type};
 use holdpoint_core::state::run::{Execution, RunState};
 use holdpoint_core::{
-    CheckpointId, ExecNo, ExecutionId, PipelineId, RollbackId, RunId, Seq, State, StreamId, Timestamp,
+    CheckpointId, ExecNo, ExecutionId, PipelineId, Rejection, RollbackId, RunId, Seq, State, StreamId,
+    Timestamp,
 };
 use holdpoint_store::{EventFilter, Query};
 use serde::Serialize;
@@ -151,13 +152,17 @@ impl Engine {
         known: &mut Known,
     ) -> Result<Option<EventDocument>, SubmitError> {
         let Some(event_type) = wire_type(event.event.kind()) else { return Ok(None) };
-        let (run, x) = match (&event.stream, &event.event) {
-            (StreamId::Run(run), Event::Run(happened)) => (Some(*run), execution_no(happened)),
-            (StreamId::Journal(_), _) => match &self.view(event.stream).await?.state {
-                State::Journal(journal) => (journal.owner.map(|(run, _)| run), journal.owner.map(|(_, x)| x)),
+        let metadata = metadata(&event.event);
+        let (run, x) = match event.stream {
+            StreamId::Run(run) => {
+                let x = metadata.get("execution_number").and_then(Value::as_u64);
+                (Some(run), x.and_then(|x| u32::try_from(x).ok()).map(ExecNo))
+            }
+            StreamId::Journal(_) => match &self.view(event.stream).await?.state {
+                State::Journal(journal) => journal.owner.unzip(),
                 State::Home(_) | State::Pipeline(_) | State::Run(_) => (None, None),
             },
-            _ => (None, None),
+            StreamId::Home | StreamId::Pipeline(_) => (None, None),
         };
         let source = match run {
             Some(run) => self.known_run(run, known).await?,
@@ -170,7 +175,6 @@ impl Engine {
             StreamId::Run(_) | StreamId::Journal(_) => state.and_then(RunState::pipeline),
             StreamId::Home => None,
         };
-        let metadata = metadata(&event.event);
         let rollback = metadata.get("rollback").and_then(Value::as_str).and_then(|id| id.parse().ok());
         let checkpoint = metadata.get("checkpoint").and_then(Value::as_str).and_then(|id| id.parse().ok());
         let name = execution.and_then(|e| e.name.as_deref());
@@ -199,7 +203,11 @@ impl Engine {
         if let Some(found) = known.0.get(&run) {
             return Ok(found.clone());
         }
-        let found = self.any_run_source(run).await.ok();
+        let found = match self.any_run_source(run).await {
+            Ok(source) => Some(source),
+            Err(SubmitError::Rejected(Rejection::NotFound { .. })) => None,
+            Err(error) => return Err(error),
+        };
         known.0.insert(run, found.clone());
         Ok(found)
     }
@@ -215,12 +223,6 @@ fn event_id(event: &Recorded) -> String {
 fn any(run: &RunState, x: ExecNo) -> Option<&Execution> {
     let removed = run.removed.values().flat_map(|removed| &removed.executions);
     run.execution(x).or_else(|| removed.into_iter().find(|(other, _)| *other == x).map(|(_, e)| e.as_ref()))
-}
-
-fn execution_no(event: &RunEvent) -> Option<ExecNo> {
-    let value = serde_json::to_value(event).ok()?;
-    let body = value.as_object()?.values().next()?;
-    body.get("x")?.as_u64().and_then(|x| u32::try_from(x).ok()).map(ExecNo)
 }
 
 /// What an event carries, in words: short names of storage are spelled out.
@@ -328,6 +330,7 @@ fn of_run(event: &RunEvent, step: &str) -> String {
         RunEvent::GuidanceAsked { .. } => format!("{step} waits for guidance."),
         RunEvent::GuidanceGiven { .. } => format!("{step} was given guidance."),
         RunEvent::CompletionAsked { .. } => format!("The result of {step} waits for approval."),
+        RunEvent::ApprovalGiven { .. } => format!("{step} was approved by one of those who must."),
         RunEvent::CompletionApproved { edited: true, .. } => {
             format!("The result of {step} was changed and approved.")
         }

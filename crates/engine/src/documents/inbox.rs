@@ -1,15 +1,16 @@
 //! Everything that waits for a person.
 
-use holdpoint_core::event::PauseReason;
+use std::cmp::Reverse;
+
 use holdpoint_core::rows::{Cell, Table};
-use holdpoint_core::state::run::RunStatus;
-use holdpoint_core::{CheckpointId, ExecNo, ExecutionId, PipelineId, RunId, StreamId};
+use holdpoint_core::state::run::{Execution, RunStatus};
+use holdpoint_core::{CheckpointId, ExecutionId, PipelineId, RunId, StreamId};
 use holdpoint_store::{Query, Record};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::sources::{PipelineSource, RunSource, pinned};
-use super::waiting::{About, WaitingFor, waiting_for};
+use super::waiting::{About, WaitingFor, asked, waiting_for};
 use super::{Bounds, Listed, lists};
 use crate::{Engine, SubmitError};
 
@@ -36,99 +37,107 @@ pub struct InboxItem {
     pub waiting_for: WaitingFor,
 }
 
+/// How many rows are looked through for one page at most; behind that the caller asks again from there.
+const LOOKED_THROUGH: usize = 2_000;
+
+/// Where something may wait: open questions, and the runs whose present step may need somebody without asking.
+const PLACES: [(Table, &str, fn() -> Cell); 3] = [
+    (Table::Gate, "open", || Cell::from(true)),
+    (Table::Run, "status", || Cell::from(RunStatus::Paused.name())),
+    (Table::Run, "status", || Cell::from(RunStatus::InProgress.name())),
+];
+
 impl Engine {
-    /// Open questions, newest first, and before them the steps that have failed for good.
+    /// What waits for somebody, newest first: open questions, steps to start by hand, steps that have failed
+    /// for good. A step stands where its run does.
     pub async fn inbox(
         &self,
         pipeline: Option<PipelineId>,
         bounds: Bounds,
     ) -> Result<Listed<InboxItem>, SubmitError> {
-        let mut items = Vec::new();
-        if bounds.after.is_none() {
-            items.extend(self.failed_steps(pipeline).await?);
-        }
-        let query = |before, limit| Query::List {
-            table: Table::Gate,
-            by: Some(("open", Cell::from(true))),
-            before,
-            limit,
-        };
-        let mut after = bounds.after;
+        let limit = bounds.limit as usize;
+        let (mut items, mut after, mut looked) = (Vec::new(), bounds.after, 0);
         loop {
-            let left = bounds.limit.saturating_sub(items.len() as u32).max(1);
-            let page = lists::page(self, Bounds { after, limit: left }, query, |_| true).await?;
-            for record in &page.items {
-                items.extend(self.asked(record, pipeline).await?);
+            let mut found: Vec<(Table, Record)> = Vec::new();
+            let mut floor = None;
+            for (table, column, value) in PLACES {
+                let by = Some((column, value()));
+                let query = |before, limit| Query::List { table, by: by.clone(), before, limit };
+                let page = lists::page(self, Bounds { after, limit: bounds.limit }, query, |_| true).await?;
+                found.extend(page.items.into_iter().map(|record| (table, record)));
+                floor = floor.max(page.next);
             }
-            if page.next.is_none() || items.len() >= bounds.limit as usize {
-                return Ok(Listed { items, next: page.next });
+            looked += found.len();
+            found.sort_by_key(|(_, record)| Reverse(lists::place(record)));
+            // Below the floor one of the lists was not read yet.
+            for (table, record) in &found {
+                let place = lists::place(record);
+                if floor.is_some_and(|floor| place < floor) {
+                    break;
+                }
+                if items.len() == limit {
+                    return Ok(Listed { items, next: after });
+                }
+                items.extend(self.waits(*table, record, pipeline).await?);
+                after = Some(place);
             }
-            after = page.next;
+            match floor {
+                None => return Ok(Listed { items, next: None }),
+                Some(_) if looked >= LOOKED_THROUGH => return Ok(Listed { items, next: floor }),
+                Some(_) => after = floor,
+            }
         }
     }
 
-    /// The question behind a row.
-    async fn asked(
+    /// What waits behind a row.
+    async fn waits(
         &self,
+        table: Table,
         record: &Record,
         pipeline: Option<PipelineId>,
     ) -> Result<Option<InboxItem>, SubmitError> {
         let StreamId::Run(run) = record.stream else { return Ok(None) };
         let source = self.any_run_source(run).await?;
-        let gate = source.state().gates.values().find(|gate| gate.n == record.n).cloned();
-        match gate.and_then(|gate| gate.x) {
-            Some(x) => self.item(&source, x, pipeline).await,
-            None => Ok(None),
+        let state = source.state();
+        if state.gone.is_some() || pipeline.is_some() && state.pipeline() != pipeline {
+            return Ok(None);
         }
-    }
-
-    async fn failed_steps(&self, pipeline: Option<PipelineId>) -> Result<Vec<InboxItem>, SubmitError> {
-        let by = Some(("status", Cell::from(RunStatus::Paused.name())));
-        let query = Query::List { table: Table::Run, by, before: None, limit: 500 };
-        let mut items = Vec::new();
-        for record in self.query(query).await?.records {
-            let StreamId::Run(run) = record.stream else { continue };
-            let source = self.any_run_source(run).await?;
-            let state = source.state();
-            if state.pause_reason != Some(PauseReason::StepFailed) || state.gone.is_some() {
-                continue;
-            }
-            if let Some((x, _)) = state.current() {
-                items.extend(self.item(&source, x, pipeline).await?);
-            }
+        if table == Table::Gate {
+            let Some((id, gate)) = state.gates.iter().find(|(_, gate)| gate.n == record.n) else {
+                return Ok(None);
+            };
+            let execution = gate.x.and_then(|x| state.execution(x));
+            let ask = |about: &About<'_>| state.status.is_active().then(|| asked(state, *id, gate, about));
+            return self.item(&source, execution, ask).await;
         }
-        Ok(items)
+        let Some((_, execution)) = state.current() else { return Ok(None) };
+        let ask = |about: &About<'_>| waiting_for(state, execution, about).filter(|w| w.gate_id.is_none());
+        self.item(&source, Some(execution), ask).await
     }
 
     async fn item(
         &self,
         source: &RunSource,
-        x: ExecNo,
-        wanted: Option<PipelineId>,
+        execution: Option<&Execution>,
+        ask: impl FnOnce(&About<'_>) -> Option<WaitingFor>,
     ) -> Result<Option<InboxItem>, SubmitError> {
         let run = source.state();
-        let Some(execution) = run.execution(x) else { return Ok(None) };
-        if wanted.is_some() && run.pipeline() != wanted {
-            return Ok(None);
-        }
         let pipeline = match run.pipeline() {
             Some(pipeline) => Some(self.pipeline_source(pipeline).await?),
             None => None,
         };
-        let definition = pinned(pipeline.as_ref().map(PipelineSource::state), execution);
-        let name = execution.name.as_deref().unwrap_or(&execution.place.step.0);
-        let Some(waiting_for) = waiting_for(run, execution, &About { name, definition }) else {
-            return Ok(None);
-        };
-        Ok(Some(InboxItem {
+        let definition = execution.and_then(|e| pinned(pipeline.as_ref().map(PipelineSource::state), e));
+        let name = execution.map(|e| e.name.as_deref().unwrap_or(&e.place.step.0));
+        let about = About { name: name.unwrap_or_default(), definition };
+        Ok(ask(&about).map(|waiting_for| InboxItem {
             pipeline_id: run.pipeline(),
             pipeline_name: pipeline.as_ref().map(|pipeline| pipeline.state().name.to_string()),
             run_id: source.id,
             run_version: run.number().map(|(number, _)| number),
-            execution_id: Some(execution.id),
-            checkpoint_id: execution.place.step.checkpoint(),
-            checkpoint_name: Some(name.to_owned()),
-            checkpoint_position: Some(execution.position),
+            execution_id: execution.map(|e| e.id),
+            checkpoint_id: execution.and_then(|e| e.place.step.checkpoint()),
+            checkpoint_name: name.map(str::to_owned),
+            checkpoint_position: execution.map(|e| e.position),
             waiting_for,
         }))
     }

@@ -21,7 +21,7 @@ pub struct Position {
 }
 
 /// Which part of a list is wanted.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// Only what comes behind this row.
     pub after: Option<Position>,
@@ -38,7 +38,8 @@ pub struct Listed<T> {
     pub next: Option<Position>,
 }
 
-fn place(record: &Record) -> Position {
+/// Where a row stands.
+pub(super) fn place(record: &Record) -> Position {
     Position { seq: record.seq.0, n: record.n }
 }
 

@@ -9,7 +9,7 @@ use holdpoint_core::state::RunState;
 use holdpoint_core::state::run::Execution;
 use holdpoint_core::{
     Actor, ArtifactId, ArtifactRecordId, CheckpointId, Command, Decision, Envelope, ExecutionId, PipelineId,
-    Rejection, RollbackId, RunId, StreamId,
+    Rejection, RollbackId, RunId, StreamId, Timestamp,
 };
 use holdpoint_store::{Query, Record};
 use serde::Serialize;
@@ -18,7 +18,7 @@ use utoipa::ToSchema;
 use super::rows::Named;
 use super::sources::RunSource;
 use super::{Bounds, Listed, Time, UsageDocument, lists, time};
-use crate::{Engine, SubmitError};
+use crate::{Engine, SubmitError, tree};
 
 /// A rollback.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
@@ -53,6 +53,8 @@ pub struct RollbackDocument {
     pub user_reason: Option<String>,
     /// When it was undone.
     pub undone_at: Option<Time>,
+    /// Until when its archive is kept, and with it the way back; null: there is none any more.
+    pub undo_until: Option<Time>,
 }
 
 /// What a rollback took out.
@@ -264,7 +266,20 @@ impl Engine {
             triggered_by: row.text("triggered_by").unwrap_or_default(),
             user_reason: row.text("reason"),
             undone_at: time(row.time("undone_at")),
+            undo_until: time(self.archived_until(pipeline, id).await?),
         }))
+    }
+
+    /// Until when the archive of a rollback is kept; nothing, where there is none any more.
+    async fn archived_until(
+        &self,
+        pipeline: PipelineId,
+        id: RollbackId,
+    ) -> Result<Option<Timestamp>, SubmitError> {
+        let source = self.pipeline_source(pipeline).await?;
+        let archive = source.state().archives.get(&id).filter(|archive| archive.ended.is_none());
+        let days = self.inner.parts.files.as_ref().map_or(tree::ARCHIVE_DAYS, |files| files.archive_days);
+        Ok(archive.map(|archive| archive.at.plus_seconds(days.saturating_mul(86_400))))
     }
 
     async fn runs_of(

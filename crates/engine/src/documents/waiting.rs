@@ -46,6 +46,30 @@ pub struct Who {
     /// The least role.
     #[schema(value_type = String)]
     pub role: Role,
+    /// Only these, by name, where the definition names some.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub approvers: Vec<String>,
+    /// How many must approve, where one is not enough.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub required_approvals: Option<u32>,
+    /// Who has.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub approved_by: Vec<String>,
+    /// Who cannot, having asked for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked_by: Option<String>,
+}
+
+impl Who {
+    fn with(role: Role) -> Self {
+        Self {
+            role,
+            approvers: Vec::new(),
+            required_approvals: None,
+            approved_by: Vec::new(),
+            asked_by: None,
+        }
+    }
 }
 
 /// A form to fill in.
@@ -69,14 +93,14 @@ pub(super) fn waiting_for(run: &RunState, execution: &Execution, about: &About<'
     }
     if let Some(id) = execution.state.gate() {
         let gate = run.gates.get(&id)?;
-        return Some(asked(id, gate, execution, about));
+        return Some(asked(run, id, gate, about));
     }
     match execution.state {
         ExecutionState::Pending if run.status == RunStatus::InProgress => Some(WaitingFor {
             kind: "start",
             gate_id: None,
             since: execution.times.created.into(),
-            who: Who { role: Role::Operator },
+            who: Who::with(Role::Operator),
             digest: None,
             question: format!("“{}” waits to be started.", about.name),
             actions: vec!["start"],
@@ -88,7 +112,7 @@ pub(super) fn waiting_for(run: &RunState, execution: &Execution, about: &About<'
             kind: "retry",
             gate_id: None,
             since: execution.times.failed.unwrap_or(execution.times.created).into(),
-            who: Who { role: Role::Operator },
+            who: Who::with(Role::Operator),
             digest: None,
             question: format!("“{}” has failed. Try again, roll back, or give the run up?", about.name),
             actions: vec!["retry", "rollback", "fail"],
@@ -105,7 +129,9 @@ pub(super) fn waiting_for(run: &RunState, execution: &Execution, about: &About<'
     }
 }
 
-fn asked(id: GateId, gate: &Gate, execution: &Execution, about: &About<'_>) -> WaitingFor {
+/// What a question asks; one of the plan itself belongs to no execution.
+pub(super) fn asked(run: &RunState, id: GateId, gate: &Gate, about: &About<'_>) -> WaitingFor {
+    let execution = gate.x.and_then(|x| run.execution(x));
     let name = about.name;
     let (question, actions): (String, Vec<&'static str>) = match gate.kind {
         GateKind::ApproveStart => (format!("May “{name}” begin?"), vec!["approve-start", "reject"]),
@@ -122,18 +148,12 @@ fn asked(id: GateId, gate: &Gate, execution: &Execution, about: &About<'_>) -> W
             vec!["answer"],
         ),
     };
-    let role = match gate.kind {
-        GateKind::Form | GateKind::Input => Role::Operator,
-        GateKind::ApproveStart | GateKind::ApproveComplete | GateKind::Guidance | GateKind::Choice => {
-            Role::Approver
-        }
-    };
     let config = about.definition.and_then(|definition| definition.execution.human_only_config.as_ref());
     WaitingFor {
         kind: gate.kind.name(),
         gate_id: Some(id),
         since: gate.opened_at.into(),
-        who: Who { role },
+        who: who(run, gate, execution, about),
         digest: gate.digest.as_ref().map(Digest::checksum),
         question,
         actions,
@@ -144,10 +164,31 @@ fn asked(id: GateId, gate: &Gate, execution: &Execution, about: &About<'_>) -> W
         options: gate.choice.as_ref().map_or_else(Vec::new, |(_, choice)| {
             choice.options.iter().map(|option| option.label.to_string()).collect()
         }),
-        reasons: match &execution.verdict {
+        reasons: match execution.and_then(|e| e.verdict.as_ref()) {
             Some((false, reasons)) => reasons.iter().map(ToString::to_string).collect(),
             Some((true, _)) | None => Vec::new(),
         },
+    }
+}
+
+/// Who may answer a question.
+fn who(run: &RunState, gate: &Gate, execution: Option<&Execution>, about: &About<'_>) -> Who {
+    let asked_by = match gate.kind {
+        GateKind::Form | GateKind::Input => return Who::with(Role::Operator),
+        GateKind::Guidance | GateKind::Choice => return Who::with(Role::Approver),
+        GateKind::ApproveStart => run.started_by.as_ref(),
+        GateKind::ApproveComplete => execution.and_then(|e| e.author.as_ref()),
+    };
+    let Some(people) = about.definition.map(|definition| &definition.human_interaction) else {
+        return Who::with(Role::Approver);
+    };
+    let several = people.required_approvals > 1;
+    Who {
+        approvers: people.approvers.clone(),
+        required_approvals: several.then_some(people.required_approvals),
+        approved_by: gate.approvals.iter().map(ToString::to_string).collect(),
+        asked_by: asked_by.filter(|_| several).map(ToString::to_string),
+        ..Who::with(Role::Approver)
     }
 }
 

@@ -38,6 +38,9 @@ use crate::SubmitError;
 use folder::Folder;
 use follow::Follow;
 
+/// For how many days the archive of a rollback is kept, when nothing is said.
+pub const ARCHIVE_DAYS: u64 = 365;
+
 /// How files are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -54,7 +57,7 @@ pub struct Options {
 impl Options {
     /// The documented defaults, for a folder.
     pub fn new(folder: PathBuf) -> Self {
-        Self { folder, clean_up: true, archive_days: 365, error_days: 90 }
+        Self { folder, clean_up: true, archive_days: ARCHIVE_DAYS, error_days: 90 }
     }
 
     /// The time before which failed executions have no folder any more.

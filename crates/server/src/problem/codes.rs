@@ -82,6 +82,12 @@ codes! {
     NotAPerson "not_a_person" FORBIDDEN "Only a person decides"
         "An agent tried to decide, or to change what people decide about."
         "Ask a person to decide in the inbox.";
+    NotAnApprover "not_an_approver" FORBIDDEN "Not an approver"
+        "The definition names who decides here, in `approvers`, and the caller is not among them."
+        "Ask one of them, or change `human_interaction.approvers` in the definition.";
+    OwnRequest "own_request" FORBIDDEN "Own request"
+        "Several must approve here, and nobody approves what they asked for themselves."
+        "Ask somebody else to approve it.";
     HostNotAllowed "host_not_allowed" FORBIDDEN "Host not allowed"
         "The request addresses the server by a name that is not its own, as pages of other sites do."
         "Use the address that the server printed when it started.";

@@ -29,10 +29,12 @@ impl From<Rejection> for Problem {
             Rejection::Stale { gate } | Rejection::DigestMissing { gate } => {
                 problem.with("gate_id", gate.to_string())
             }
+            Rejection::NotAnApprover { approvers } => problem.with("approvers", json!(approvers)),
             Rejection::LimitReached { limit, .. } => problem.with("limit", json!(limit)),
             Rejection::NotFound { .. }
             | Rejection::Exists { .. }
             | Rejection::NotAPerson
+            | Rejection::OwnRequest { .. }
             | Rejection::NotOwed
             | Rejection::NothingToRollBack => problem,
         }
@@ -53,6 +55,8 @@ fn code(rejection: &Rejection) -> Code {
         Rejection::EarlierDefinition { .. } => Code::EarlierDefinition,
         Rejection::Forbidden { .. } => Code::Forbidden,
         Rejection::NotAPerson => Code::NotAPerson,
+        Rejection::NotAnApprover { .. } => Code::NotAnApprover,
+        Rejection::OwnRequest { .. } => Code::OwnRequest,
         Rejection::NotOwed => Code::NotOwed,
         Rejection::NothingToRollBack => Code::NothingToRollBack,
         Rejection::CannotUndo { .. } => Code::CannotUndo,

@@ -16,7 +16,7 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::caller::Caller;
 use crate::extract::{Path, Query};
-use crate::paging::{Listed, Paging};
+use crate::paging::{Listed, bounds};
 use crate::problem::Problem;
 
 /// How much of a file is read at once.
@@ -57,14 +57,14 @@ async fn list(
     Query(query): Query<ArtifactQuery>,
 ) -> Result<axum::Json<Listed<ArtifactDocument>>, Problem> {
     caller.look()?;
-    let paging = Paging::new(query.limit, query.cursor.as_deref())?;
+    let bounds = bounds(query.limit, query.cursor.as_deref())?;
     let filter = ArtifactFilter {
         pipeline: query.pipeline_id,
         run: query.run_id,
         execution: query.execution_id,
         all: query.all,
     };
-    let mut page = app.engine()?.artifact_documents(filter, paging.into()).await?;
+    let mut page = app.engine()?.artifact_documents(filter, bounds).await?;
     page.items.retain(|artifact| caller.rights().sees(artifact.pipeline_id));
     Ok(axum::Json(page.into()))
 }

@@ -11,7 +11,7 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::caller::Caller;
 use crate::extract::Query;
-use crate::paging::{Listed, Paging};
+use crate::paging::{Listed, bounds};
 use crate::problem::{Code, Problem};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -78,7 +78,7 @@ async fn list(
     Query(query): Query<EventQuery>,
 ) -> Result<axum::Json<Listed<EventDocument>>, Problem> {
     caller.look()?;
-    let paging = Paging::new(query.limit, query.cursor.as_deref())?;
+    let bounds = bounds(query.limit, query.cursor.as_deref())?;
     let wanted = EventsWanted {
         types: types(query.kind.as_deref())?,
         since: instant("since", query.since.as_deref())?,
@@ -88,7 +88,7 @@ async fn list(
         execution: query.execution_id,
         actor: query.actor,
     };
-    let mut page = app.engine()?.event_documents(&wanted, paging.into()).await?;
+    let mut page = app.engine()?.event_documents(&wanted, bounds).await?;
     page.items.retain(|event| caller.rights().sees(event.pipeline_id));
     Ok(axum::Json(page.into()))
 }

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::maybe::Maybe;
+use super::maybe::{Maybe, Nothing};
 use super::settled;
 use crate::app::App;
 use crate::caller::Caller;
@@ -47,11 +47,6 @@ struct Note {
     /// The note.
     text: String,
 }
-
-/// Nothing more needs to be said.
-#[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-struct Nothing {}
 
 /// The execution behind an id, for a caller who may give an order about it.
 async fn find(app: &App, caller: &Caller, role: Role, id: ExecutionId) -> Result<(RunId, ExecNo), Problem> {

@@ -2,11 +2,18 @@
 
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, Request};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use utoipa::ToSchema;
 
 use crate::extract::{Json, unreadable};
 use crate::problem::Problem;
 use crate::serve::Limits;
+
+/// Nothing more needs to be said.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Nothing {}
 
 /// A JSON body, or nothing (or null), which stands for an object without members.
 #[derive(Debug, Clone, Copy, Default)]

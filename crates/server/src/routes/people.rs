@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::caller::Caller;
 use crate::extract::{Json, Path, Query};
 use crate::idempotency::Idempotent;
-use crate::paging::{Listed, Paging};
+use crate::paging::{Listed, bounds};
 use crate::problem::Problem;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -57,8 +57,8 @@ async fn inbox(
     Query(query): Query<InboxQuery>,
 ) -> Result<axum::Json<Listed<InboxItem>>, Problem> {
     caller.look()?;
-    let paging = Paging::new(query.limit, query.cursor.as_deref())?;
-    let mut page = app.engine()?.inbox(query.pipeline_id, paging.into()).await?;
+    let bounds = bounds(query.limit, query.cursor.as_deref())?;
+    let mut page = app.engine()?.inbox(query.pipeline_id, bounds).await?;
     page.items.retain(|item| caller.rights().sees(item.pipeline_id));
     Ok(axum::Json(page.into()))
 }

@@ -17,13 +17,13 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::maybe::Maybe;
+use super::maybe::{Maybe, Nothing};
 use super::{sections, settled};
 use crate::app::App;
 use crate::caller::Caller;
 use crate::extract::{Json, Path, Query};
 use crate::idempotency::Idempotent;
-use crate::paging::{Listed, Paging};
+use crate::paging::{Listed, bounds};
 use crate::problem::{Code, Problem};
 
 /// The sections of a pipeline that can be written.
@@ -125,11 +125,6 @@ struct Between {
     to: u64,
 }
 
-/// Nothing more needs to be said.
-#[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-struct Nothing {}
-
 /// Make a pipeline
 #[utoipa::path(post, path = "/api/pipelines", tag = "pipelines", request_body = NewPipeline,
     responses((status = 201, description = "The pipeline", body = PipelineDocument)))]
@@ -161,8 +156,8 @@ async fn list(
     Query(query): Query<PipelineQuery>,
 ) -> Result<axum::Json<Listed<PipelineDocument>>, Problem> {
     caller.look()?;
-    let paging = Paging::new(query.limit, query.cursor.as_deref())?;
-    let mut page = app.engine()?.pipeline_documents(query.deleted, paging.into()).await?;
+    let bounds = bounds(query.limit, query.cursor.as_deref())?;
+    let mut page = app.engine()?.pipeline_documents(query.deleted, bounds).await?;
     page.items.retain(|pipeline| caller.rights().sees(Some(pipeline.pipeline_id)));
     Ok(axum::Json(page.into()))
 }
@@ -278,9 +273,9 @@ async fn runs(
 ) -> Result<axum::Json<Listed<RunDocument>>, Problem> {
     caller.look()?;
     caller.see("pipeline", id, Some(id))?;
-    let paging = Paging::new(query.limit, query.cursor.as_deref())?;
+    let bounds = bounds(query.limit, query.cursor.as_deref())?;
     let filter = RunFilter { pipeline: Some(id), status: query.status };
-    Ok(axum::Json(app.engine()?.run_documents(filter, paging.into()).await?.into()))
+    Ok(axum::Json(app.engine()?.run_documents(filter, bounds).await?.into()))
 }
 
 /// List the revisions of a pipeline's definition

@@ -12,13 +12,13 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::maybe::Maybe;
+use super::maybe::{Maybe, Nothing};
 use super::settled;
 use crate::app::App;
 use crate::caller::Caller;
 use crate::extract::{Json, Path, Query};
 use crate::idempotency::Idempotent;
-use crate::paging::{Listed, Paging};
+use crate::paging::{Listed, bounds};
 use crate::problem::{Code, Problem};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -146,9 +146,9 @@ async fn list(
     Query(query): Query<RollbackQuery>,
 ) -> Result<axum::Json<Listed<RollbackDocument>>, Problem> {
     caller.look()?;
-    let paging = Paging::new(query.limit, query.cursor.as_deref())?;
+    let bounds = bounds(query.limit, query.cursor.as_deref())?;
     let engine = app.engine()?;
-    let mut page = engine.rollback_documents(query.pipeline_id, query.source_run_id, paging.into()).await?;
+    let mut page = engine.rollback_documents(query.pipeline_id, query.source_run_id, bounds).await?;
     page.items.retain(|rollback| caller.rights().sees(Some(rollback.pipeline_id)));
     Ok(axum::Json(page.into()))
 }
@@ -166,11 +166,6 @@ async fn get(
     caller.see("rollback", id, Some(record.pipeline_id))?;
     Ok(axum::Json(record))
 }
-
-/// Nothing more needs to be said.
-#[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-struct Nothing {}
 
 /// Undo a rollback
 ///

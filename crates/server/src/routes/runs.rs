@@ -13,13 +13,13 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::maybe::Maybe;
+use super::maybe::{Maybe, Nothing};
 use super::settled;
 use crate::app::App;
 use crate::caller::Caller;
 use crate::extract::{Json, Path, Query};
 use crate::idempotency::Idempotent;
-use crate::paging::{Listed, Paging};
+use crate::paging::{Listed, bounds};
 use crate::problem::Problem;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -57,11 +57,6 @@ struct Ending {
     #[serde(default)]
     reason: Option<String>,
 }
-
-/// Nothing more needs to be said.
-#[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-struct Nothing {}
 
 /// Which runs are listed.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -108,12 +103,12 @@ async fn list(
     Query(query): Query<RunQuery>,
 ) -> Result<axum::Json<Listed<RunDocument>>, Problem> {
     caller.look()?;
-    let paging = Paging::new(query.limit, query.cursor.as_deref())?;
+    let bounds = bounds(query.limit, query.cursor.as_deref())?;
     if let Some(pipeline) = query.pipeline_id {
         caller.see("pipeline", pipeline, Some(pipeline))?;
     }
     let filter = RunFilter { pipeline: query.pipeline_id, status: query.status };
-    let mut page = app.engine()?.run_documents(filter, paging.into()).await?;
+    let mut page = app.engine()?.run_documents(filter, bounds).await?;
     page.items.retain(|run| caller.rights().sees(run.pipeline_id));
     Ok(axum::Json(page.into()))
 }

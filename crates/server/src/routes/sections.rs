@@ -2,6 +2,7 @@
 //!
 //! Members that cannot be changed may be sent along as they are, so that what was read can be sent back.
 
+use holdpoint_formats::unknown_key;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -32,7 +33,7 @@ pub(super) fn replace(
                 ));
             }
         } else {
-            errors.push((pointer(&name), unknown(&name, writable)));
+            errors.push((pointer(&name), unknown_key(&name, writable)));
         }
     }
     if errors.is_empty() { Ok(sections) } else { Err(Problem::invalid_fields(errors)) }
@@ -40,14 +41,6 @@ pub(super) fn replace(
 
 fn pointer(name: &str) -> String {
     format!("/{}", name.replace('~', "~0").replace('/', "~1"))
-}
-
-fn unknown(name: &str, writable: &[&str]) -> String {
-    let near = writable.iter().min_by_key(|known| strsim::damerau_levenshtein(known, name));
-    match near.filter(|known| strsim::damerau_levenshtein(known, name) <= (known.len() / 3).max(2)) {
-        Some(near) => format!("unknown field `{name}`; did you mean `{near}`?"),
-        None => format!("unknown field `{name}`; known are `{}`", writable.join("`, `")),
-    }
 }
 
 /// Reads sections as a type; what does not fit is named by its pointer.

@@ -7,6 +7,7 @@ use holdpoint_core::commands::issue_token::IssueToken;
 use holdpoint_core::event::Role;
 use holdpoint_core::state::home::Token;
 use holdpoint_core::{Command, HomeCommand, PipelineId, State as StreamState, StreamId, Timestamp, TokenId};
+use holdpoint_engine::documents::Position;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -18,7 +19,7 @@ use crate::app::App;
 use crate::caller::Caller;
 use crate::extract::{self, Path, Query};
 use crate::idempotency::Idempotent;
-use crate::paging::{Listed, Paging, Position};
+use crate::paging::{Listed, bounds};
 use crate::problem::Problem;
 
 /// The routes of this file.
@@ -108,24 +109,23 @@ async fn list(
 ) -> Result<Json<Listed<TokenDocument>>, Problem> {
     caller.require(Role::Admin)?;
     caller.see("token", "outside the caller's pipelines", None)?;
-    let paging = Paging::new(which.limit, which.cursor.as_deref())?;
+    let bounds = bounds(which.limit, which.cursor.as_deref())?;
     let loaded = app.engine()?.view(StreamId::Home).await?;
     let StreamState::Home(home) = &loaded.state else { return Err(Problem::internal()) };
     let mut all: Vec<_> = home.tokens.iter().map(|(id, token)| (place(*id, token), *id, token)).collect();
     all.sort_by_key(|(place, ..)| std::cmp::Reverse(*place));
-    let rest =
-        all.iter().filter(|(place, ..)| paging.after.is_none_or(|after| *place < (after.seq, after.n)));
-    let mut page: Vec<_> = rest.take(paging.limit as usize + 1).collect();
-    let more = page.len() > paging.limit as usize;
-    page.truncate(paging.limit as usize);
-    let next = page.last().filter(|_| more).map(|((seq, n), ..)| Position { seq: *seq, n: *n });
+    let rest = all.iter().filter(|(place, ..)| bounds.after.is_none_or(|after| *place < after));
+    let mut page: Vec<_> = rest.take(bounds.limit as usize + 1).collect();
+    let more = page.len() > bounds.limit as usize;
+    page.truncate(bounds.limit as usize);
+    let next = page.last().filter(|_| more).map(|(place, ..)| *place);
     let items = page.into_iter().map(|(_, id, token)| TokenDocument::new(*id, token)).collect();
     Ok(Json(Listed::new(items, next)))
 }
 
 /// Where a token stands in the list: newest first, and tokens of one moment by their ids.
-fn place(id: TokenId, token: &Token) -> (u64, u32) {
-    (token.issued_at.0.unsigned_abs(), id.0.as_u128() as u32)
+fn place(id: TokenId, token: &Token) -> Position {
+    Position { seq: token.issued_at.0.unsigned_abs(), n: id.0.as_u128() as u32 }
 }
 
 /// Makes a token. The answer shows its secret, and no other ever does.

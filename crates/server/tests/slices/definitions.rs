@@ -91,7 +91,7 @@ async fn slice_2_what_is_wrong_with_a_pipeline_is_named() {
     assert_eq!(wrong(json!({"pipeline_name": ""})).await["pointer"], "/pipeline_name");
     assert_eq!(wrong(json!({"pipeline_name": "x".repeat(201)})).await["pointer"], "/pipeline_name");
     let unknown = wrong(json!({"pipline_name": "x"})).await;
-    assert_eq!(unknown["message"], "unknown field `pipline_name`; did you mean `pipeline_name`?");
+    assert_eq!(unknown["message"], "unknown key `pipline_name`; did you mean `pipeline_name`?");
     let deep = wrong(json!({"pipeline_name": "x", "config": {"auto_advanc": true}})).await;
     assert_eq!(deep["pointer"], "/config/auto_advanc");
     assert_eq!(home.get("/api/pipelines").await.expect(200)["items"], json!([]));

@@ -8,6 +8,7 @@ mod definitions;
 mod harness;
 mod idempotency;
 mod matrix;
+mod people;
 mod reference;
 mod stream;
 mod tokens;

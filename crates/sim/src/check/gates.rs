@@ -1,6 +1,7 @@
 //! Gates: passed once, by a person, on exactly what was shown; and what was approved is what is promoted.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use holdpoint_core::event::{Made, Opening, RunEvent};
 use holdpoint_core::plan::Policy;
@@ -17,6 +18,9 @@ pub struct Gates<'m> {
     mirror: &'m Mirror,
     asked: BTreeMap<GateId, Asked>,
     outputs: BTreeMap<(RunId, ExecNo), Outputs>,
+    /// Who began runs, and who filled in forms.
+    began: BTreeMap<RunId, Arc<str>>,
+    authors: BTreeMap<(RunId, ExecNo), Arc<str>>,
     /// Executions that a person let begin.
     let_begin: BTreeSet<(RunId, ExecNo)>,
     /// What the present row approves, and promotes.
@@ -30,6 +34,10 @@ struct Asked {
     digest: Option<Digest>,
     shown: Outputs,
     answered: bool,
+    /// Whether it asks for a start, and not about a result.
+    starts: bool,
+    /// Who has agreed so far, where more must.
+    agreed: BTreeSet<Arc<str>>,
 }
 
 struct Approved {
@@ -44,6 +52,8 @@ impl<'m> Gates<'m> {
             mirror,
             asked: BTreeMap::new(),
             outputs: BTreeMap::new(),
+            began: BTreeMap::new(),
+            authors: BTreeMap::new(),
             let_begin: BTreeSet::new(),
             approved: BTreeMap::new(),
             promoted: BTreeMap::new(),
@@ -62,12 +72,26 @@ impl<'m> Gates<'m> {
         let mut found = Vec::new();
         if let Some((gate, x, digest)) = asks(event) {
             let shown = x.and_then(|x| self.outputs.get(&(run, x))).cloned().unwrap_or_default();
-            if self.asked.insert(gate, Asked { run, x, digest, shown, answered: false }).is_some() {
+            let starts = matches!(event, RunEvent::StartAsked { .. });
+            let asked = Asked { run, x, digest, shown, answered: false, starts, agreed: BTreeSet::new() };
+            if self.asked.insert(gate, asked).is_some() {
                 found.push(format!("I13: gate {gate} is asked twice"));
             }
         }
         if let Some((gate, x)) = answers(event) {
             found.extend(self.answer(moment, gate, x));
+        }
+        let actor = || moment.entry.row.actor.name.clone();
+        match event {
+            RunEvent::Began {} => drop(self.began.insert(run, actor())),
+            RunEvent::FormSubmitted { x, .. } => drop(self.authors.insert((run, *x), actor())),
+            RunEvent::ApprovalGiven { x, gate } | RunEvent::StartApproved { x, gate } => {
+                found.extend(self.agree(moment, *x, *gate, matches!(event, RunEvent::ApprovalGiven { .. })));
+            }
+            RunEvent::CompletionApproved { x, gate, .. } => {
+                found.extend(self.agree(moment, *x, *gate, false));
+            }
+            _ => {}
         }
         match event {
             RunEvent::StartApproved { x, .. } => drop(self.let_begin.insert((run, *x))),
@@ -131,6 +155,29 @@ impl<'m> Gates<'m> {
         }
     }
 
+    /// I13: as many people as the definition wants have agreed, and none of them with themselves.
+    fn agree(&mut self, moment: &Moment<'_>, x: ExecNo, gate: GateId, more: bool) -> Found {
+        let mut found = Vec::new();
+        let Some(policy) = self.policy(moment, x) else { return found };
+        let name = moment.entry.row.actor.name.clone();
+        let Some(asked) = self.asked.get_mut(&gate) else { return found };
+        let began = self.began.get(&moment.run);
+        let asker = if asked.starts { began } else { self.authors.get(&(moment.run, x)) };
+        if !policy.approvers.is_empty() && !policy.approvers.contains(&name) {
+            found.push(format!("I13: {name} approved at gate {gate} and is no approver"));
+        }
+        if !asked.agreed.insert(name.clone()) {
+            found.push(format!("I13: {name} approved twice at gate {gate}"));
+        }
+        if policy.approvals > 1 && asker == Some(&name) {
+            found.push(format!("I13: {name} approved an own request at gate {gate}"));
+        }
+        if more != (asked.agreed.len() < policy.approvals as usize) {
+            found.push(format!("I13: gate {gate} has {} of {}", asked.agreed.len(), policy.approvals));
+        }
+        found
+    }
+
     /// I13: an answer comes from a person, once, to a question that was asked.
     fn answer(&mut self, moment: &Moment<'_>, gate: GateId, x: Option<ExecNo>) -> Found {
         let mut found = Vec::new();
@@ -153,9 +200,7 @@ impl<'m> Gates<'m> {
         let mut found = Vec::new();
         for (gate, digest) in approvals {
             let Some(asked) = self.asked.get(gate) else { continue };
-            let is_result = !self.let_begin.iter().any(|(run, x)| *run == asked.run && Some(*x) == asked.x)
-                || digest.is_some();
-            if is_result && *digest != asked.digest {
+            if (!asked.starts || digest.is_some()) && *digest != asked.digest {
                 found.push(format!("I13: gate {gate} about {:?} was passed with {digest:?}", asked.digest));
             }
         }

@@ -20,6 +20,7 @@ kinds!(RunEvent {
     GuidanceAsked = "ask_help" => Some("execution.waiting"),
     GuidanceGiven = "help" => Some("execution.submitted"),
     CompletionAsked = "ask_done" => Some("execution.waiting"),
+    ApprovalGiven = "agreed" => Some("execution.approval_given"),
     CompletionApproved = "done_ok" => Some("execution.approved"),
     RevisionAsked = "revise" => Some("execution.revision_requested"),
     ArtifactPromoted = "promoted" => Some("artifact.promoted"),

@@ -6,9 +6,14 @@ use super::{
     Branch, EffectId, EffectKind, Execution, ExecutionState, ExecutionTimes, Gate, GateKind, Node, NodeKind,
     Output, Part, Round, RunState, RunStatus, Stage, TimerId, TimerKind, Way,
 };
-use crate::event::{Made, Opening, Place, RunEvent, Usage};
+use crate::event::{Made, Opening, Place, RunEvent, Text, Usage};
 use crate::state::Stamp;
-use crate::{BranchNo, Digest, ExecNo, GateId, NodeNo, StepId, Timestamp};
+use crate::{ActorKind, BranchNo, Digest, ExecNo, GateId, NodeNo, StepId, Timestamp};
+
+/// The name of the person who did it.
+fn person(stamp: &Stamp<'_>) -> Option<Text> {
+    (stamp.actor.kind == ActorKind::Person).then(|| stamp.actor.name.clone())
+}
 
 impl RunState {
     /// Folds one event in.
@@ -25,6 +30,7 @@ impl RunState {
             RunEvent::Began {} => {
                 self.status = RunStatus::InProgress;
                 self.times.started = Some(at);
+                self.started_by = person(stamp);
             }
             RunEvent::ExecutionMade {
                 x,
@@ -56,6 +62,7 @@ impl RunState {
                     verdict: None,
                     feedback: Vec::new(),
                     input: None,
+                    author: None,
                     errors: 0,
                     last_error: None,
                     usage: Usage::default(),
@@ -87,7 +94,16 @@ impl RunState {
             }
             // The attempt is the same one; that it began again is for people to see.
             RunEvent::AttemptRestarted { .. } | RunEvent::NoteQueued { .. } => {}
-            RunEvent::FormSubmitted { gate, .. } => self.close(gate),
+            RunEvent::ApprovalGiven { gate, .. } => {
+                self.rows.interactions += 1;
+                if let Some(gate) = self.gates.get_mut(gate) {
+                    Arc::make_mut(gate).approvals.extend(person(stamp));
+                }
+            }
+            RunEvent::FormSubmitted { x, gate, .. } => {
+                self.close(gate);
+                self.edit(*x, |e| e.author = person(stamp));
+            }
             RunEvent::InputGiven { x, gate, text, deadline } => {
                 self.close(gate);
                 self.rows.interactions += 1;
@@ -185,6 +201,7 @@ impl RunState {
                     revision: 0,
                     digest: None,
                     opened_at: at,
+                    approvals: Vec::new(),
                     choice: Some((place.clone(), choice.clone())),
                 };
                 self.rows.gates += 1;
@@ -312,6 +329,7 @@ impl RunState {
             e.held_back = false;
             e.artifacts.clear();
             e.verdict = None;
+            e.author = None;
             e.times.started.get_or_insert(at);
         });
         if too_late {
@@ -394,7 +412,16 @@ impl RunState {
 
     fn open(&mut self, id: GateId, kind: GateKind, x: Option<ExecNo>, digest: Option<Digest>, at: Timestamp) {
         let revision = x.and_then(|x| self.execution(x)).map_or(0, |e| e.revision);
-        let gate = Gate { n: self.rows.gates, kind, x, revision, digest, opened_at: at, choice: None };
+        let gate = Gate {
+            n: self.rows.gates,
+            kind,
+            x,
+            revision,
+            digest,
+            opened_at: at,
+            approvals: Vec::new(),
+            choice: None,
+        };
         self.rows.gates += 1;
         self.gates.insert(id, Arc::new(gate));
     }

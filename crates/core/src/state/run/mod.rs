@@ -66,6 +66,9 @@ pub struct RunState {
     pub completed: u32,
     /// Executions that stand at failed.
     pub failed: u32,
+    /// Who began it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_by: Option<Text>,
     /// What its work cost.
     pub usage: Usage,
     /// How many rows of each kind its events have made.
@@ -201,6 +204,9 @@ pub struct Execution {
     /// What a person answered before a script ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Text>,
+    /// Who filled in the form of the present attempt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<Text>,
     /// Failed attempts so far.
     #[serde(default, skip_serializing_if = "is_none_u32")]
     pub errors: u32,

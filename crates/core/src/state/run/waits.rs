@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::Place;
+use crate::event::{Place, Text};
 use crate::plan::Choice;
 use crate::{Digest, ExecNo, Timestamp};
 
@@ -23,6 +23,9 @@ pub struct Gate {
     pub digest: Option<Digest>,
     /// Since when.
     pub opened_at: Timestamp,
+    /// Who has approved, where more must.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub approvals: Vec<Text>,
     /// For a gate of the plan: where, and what can be answered.
     pub choice: Option<(Place, Arc<Choice>)>,
 }

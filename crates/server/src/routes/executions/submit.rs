@@ -1,5 +1,6 @@
 //! Filling in a form, with files or without, and answering a question inside a step.
 
+use axum::Extension;
 use axum::body::{Body, to_bytes};
 use axum::extract::multipart::{Field, MultipartError};
 use axum::extract::{DefaultBodyLimit, FromRequest, Multipart, Request, State};
@@ -29,10 +30,12 @@ use crate::serve::Limits;
 const FIELDS: usize = 1024 * 1024;
 /// How many files a form may bring.
 const FILES: usize = 100;
+/// What a part counts for beside its content.
+const PART: usize = 64;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
-    // A form with files may be larger than other bodies; what is no form is counted where it is read.
-    OpenApiRouter::new().routes(routes!(submit)).layer(DefaultBodyLimit::max(Limits::default().form_bytes))
+    // A form with files may be larger than other bodies, so it is counted where it is read.
+    OpenApiRouter::new().routes(routes!(submit)).layer(DefaultBodyLimit::disable())
 }
 
 /// What a person filled in.
@@ -69,11 +72,12 @@ async fn submit(
     caller: Caller,
     key: Idempotent,
     Path(id): Path<ExecutionId>,
+    Extension(limits): Extension<Limits>,
     request: Request,
 ) -> Result<axum::Json<ExecutionDocument>, Problem> {
     let (run, x) = find(&app, &caller, Role::Operator, id).await?;
     let came = if is_form(request.headers()) {
-        read_form(&app, request).await?
+        read_form(&app, limits, request).await?
     } else {
         let (head, body) = request.into_parts();
         let bytes = to_bytes(body, FIELDS).await.map_err(|_| Problem::body_too_large(FIELDS))?;
@@ -109,25 +113,31 @@ async fn command(app: &App, run: RunId, x: ExecNo, came: Came) -> Result<RunComm
     Ok(RunCommand::SubmitForm(SubmitForm { x, fields, files: came.files }))
 }
 
-async fn read_form(app: &App, request: Request) -> Result<Came, Problem> {
+async fn read_form(app: &App, limits: Limits, request: Request) -> Result<Came, Problem> {
     let mut form = Multipart::from_request(request, app)
         .await
         .map_err(|error| Problem::new(Code::BadForm, error.body_text()))?;
     let mut came = Came::default();
     let mut parts = Vec::new();
+    let too_large = || Problem::body_too_large(limits.form_bytes);
+    let mut left = limits.form_bytes;
     while let Some(part) = form.next_field().await.map_err(|error| broken(&error))? {
         let name = part.name().unwrap_or_default().to_owned();
         if name.is_empty() {
             return Err(Problem::new(Code::BadForm, "a part of the form has no name"));
         }
+        left = left.checked_sub(PART).ok_or_else(too_large)?;
         if part.file_name().is_none() {
             let text = small(part).await?;
+            left = left.checked_sub(text.len()).ok_or_else(too_large)?;
             parts.push(Digest::of_json(&(&name, Digest::of(text.as_bytes()))));
             take_text(&mut came.submission, &name, &text)?;
         } else if came.files.len() == FILES {
             return Err(Problem::new(Code::BadForm, format!("a form brings at most {FILES} files")));
         } else {
-            let upload = keep(app, &name, part).await?;
+            let upload = keep(app, &name, part, limits.file_bytes).await?;
+            left =
+                left.checked_sub(usize::try_from(upload.size).unwrap_or(usize::MAX)).ok_or_else(too_large)?;
             parts.push(Digest::of_json(&(&name, &upload.filename, upload.digest)));
             came.files.push(upload);
         }
@@ -166,9 +176,8 @@ async fn small(mut part: Field<'_>) -> Result<String, Problem> {
 }
 
 /// Stores a file while it comes in.
-async fn keep(app: &App, name: &str, part: Field<'_>) -> Result<Upload, Problem> {
+async fn keep(app: &App, name: &str, part: Field<'_>, limit: u64) -> Result<Upload, Problem> {
     let filename = part.file_name().unwrap_or_default().to_owned();
-    let limit = app.file_bytes();
     // A part of a form cannot outlive its request, so it comes through a pipe.
     let (mut into, from) = tokio::io::duplex(64 * 1024);
     let engine = app.engine()?.clone();
