@@ -128,21 +128,24 @@ impl Reader {
     ) -> rusqlite::Result<Vec<Row>> {
         let Some(wanted) = self.wanted(filter)? else { return Ok(Vec::new()) };
         let before = before.map_or(i64::MAX as u64, |before| before.0);
+        let after = i64::try_from(filter.after.0).unwrap_or(i64::MAX);
         let mut found = Vec::new();
         if let Some(stream) = wanted.stream {
-            let sql =
-                format!("SELECT {COLUMNS} FROM log WHERE stream = ?1 AND seq < ?2 ORDER BY version DESC");
-            self.scan(&sql, params![stream, before as i64], &wanted, limit, &mut found)?;
+            let sql = format!(
+                "SELECT {COLUMNS} FROM log WHERE stream = ?1 AND seq < ?2 AND seq > ?3 ORDER BY version DESC"
+            );
+            self.scan(&sql, params![stream, before as i64, after], &wanted, limit, &mut found)?;
         } else if wanted.marks.is_empty() {
-            let sql = format!("SELECT {COLUMNS} FROM log WHERE seq < ?1 ORDER BY seq DESC");
-            self.scan(&sql, params![before as i64], &wanted, limit, &mut found)?;
+            let sql = format!("SELECT {COLUMNS} FROM log WHERE seq < ?1 AND seq > ?2 ORDER BY seq DESC");
+            self.scan(&sql, params![before as i64, after], &wanted, limit, &mut found)?;
         } else {
             let sql = format!("SELECT {COLUMNS} FROM log WHERE seq >= ?1 AND seq < ?2 ORDER BY seq DESC");
             let mut block = before / BLOCK;
             while let Some(at) = self.marked(&wanted.marks, block)? {
                 let end = (at + 1).saturating_mul(BLOCK).min(before);
-                self.scan(&sql, params![(at * BLOCK) as i64, end as i64], &wanted, limit, &mut found)?;
-                if at == 0 || found.len() >= limit as usize {
+                let begin = (at * BLOCK).max(filter.after.0.saturating_add(1));
+                self.scan(&sql, params![begin as i64, end as i64], &wanted, limit, &mut found)?;
+                if at == 0 || found.len() >= limit as usize || begin > at * BLOCK {
                     break;
                 }
                 block = at - 1;

@@ -69,6 +69,8 @@ pub struct EventFilter {
     pub until: Option<Timestamp>,
     /// By the actor with this name.
     pub actor: Option<String>,
+    /// Rows that begin behind this position.
+    pub after: Seq,
 }
 
 /// One row of a table.

@@ -2,8 +2,12 @@
 //!
 //! Figures are ratios to something measured a moment before: these machines are noisy, and disks differ.
 
+mod full;
+pub mod home;
 mod process;
 mod report;
+mod rest;
+mod server;
 mod steps;
 mod work;
 mod yard;
@@ -36,7 +40,11 @@ pub async fn run<'a>(
     steps::growth(folder, &mut report, 100_000).await?;
     work::measure(folder, &mut report).await?;
     process::measure(folder, &mut report)?;
+    rest::approve(folder, &mut report)?;
     if long {
+        rest::stream(folder, &mut report)?;
+        rest::rollback(folder, &mut report).await?;
+        full::measure(folder, &mut report).await?;
         steps::runs64_long(folder, &mut report).await?;
     }
     Ok(report)

@@ -1,6 +1,7 @@
 //! `holdpoint bench`: what this program does on this disk, beside what the disk and SQLite can do.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tokio::runtime::Builder;
 
@@ -21,9 +22,20 @@ pub struct Args {
     /// Also measure what takes long to set up
     #[arg(long)]
     full: bool,
+
+    /// Only make a home with many runs in this folder, and measure nothing
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["folder", "full"])]
+    make_home: Option<PathBuf>,
+
+    /// How many runs that home has
+    #[arg(long, value_name = "N", default_value_t = 100_000, requires = "make_home")]
+    runs: u32,
 }
 
 pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
+    if let Some(path) = &args.make_home {
+        return make_home(path, args.runs, context);
+    }
     let folder = folder(args, context)?;
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|error| failed(&error.to_string()))?;
@@ -42,6 +54,37 @@ pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> 
     let ended = measured.map(|report| report.figures().len()).map_err(|error| failed(&error.to_string()));
     told?;
     ended?;
+    Ok(Exit::Done)
+}
+
+/// Fills a new home, and says how far it is.
+fn make_home(path: &Path, runs: u32, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
+    let path = context.resolve(path)?;
+    if path.exists() {
+        let message = format!("`{}` exists already", path.display());
+        return Err(Problem::failed("home_exists", message, "name a path where nothing is").into());
+    }
+    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.map_err(|error| failed(&error.to_string()))?;
+    let (told, mut steps) = tokio::sync::mpsc::unbounded_channel();
+    let each = move |done| {
+        // Nobody listens any more when this command has failed.
+        let _ = told.send(done);
+    };
+    let filling = runtime.spawn({
+        let path = path.clone();
+        async move { bench::home::fill(&path, runs, true, Arc::new(each)).await.map_err(|e| e.to_string()) }
+    });
+    let mut next = 0;
+    while let Some(done) = runtime.block_on(steps.recv()) {
+        if done >= next {
+            context.output.say(&format!("{done} of {runs} runs"));
+            next = done + runs / 20;
+        }
+    }
+    let filled = runtime.block_on(filling).map_err(|error| failed(&error.to_string()))?;
+    filled.map_err(|why| failed(&why))?;
+    context.output.say(&format!("a home with {runs} runs is in {}", path.display()));
     Ok(Exit::Done)
 }
 

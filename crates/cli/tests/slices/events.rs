@@ -45,10 +45,10 @@ fn slice_19_every_change_is_an_event() {
     }
     let of_run = server.get(&format!("/api/events?run_id={}&limit=500", id(&run["run_id"]))).expect(200);
     assert!(of_run["items"].as_array().expect("items").iter().all(|e| e["run_id"] == run["run_id"]));
-    let of_type = server.get("/api/events?type=run.completed").expect(200);
+    let of_type = server.get("/api/events?event_type=run.completed").expect(200);
     assert_eq!(of_type["items"].as_array().expect("items").len(), 1);
     assert_eq!(of_type["items"][0]["actor"]["kind"], "person");
-    server.get("/api/events?type=no.such.type").refused(400, "bad_query");
+    server.get("/api/events?event_type=no.such.type").refused(400, "bad_query");
     // The stream goes on where somebody left off, without a gap.
     let first = server.events("/api/stream?after=0", "", 5);
     let last = first[4]["seq"].as_u64().expect("a position");

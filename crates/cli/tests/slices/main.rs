@@ -1,6 +1,7 @@
 //! The slices of the main document, end to end: the real binary, its API, and its files on disk.
 
 mod server;
+mod threats;
 
 mod events;
 mod execution;

@@ -105,6 +105,7 @@ impl Engine {
             since: wanted.since,
             until: wanted.until,
             actor: wanted.actor.clone(),
+            after: Seq(0),
         };
         let mut known = Known::default();
         let mut items = Vec::new();

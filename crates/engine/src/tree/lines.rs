@@ -36,14 +36,13 @@ impl Engine {
         let mut rows: Vec<Row> = Vec::new();
         let mut before = None;
         loop {
-            let filter = EventFilter { session: Some(id.into()), ..EventFilter::default() };
+            // The last line is the last event of its row, or of one that is internal: the next row is behind it.
+            let filter = EventFilter { session: Some(id.into()), after: last, ..EventFilter::default() };
             let page = self.query(Query::Events { filter, before, limit: PAGE }).await?.rows;
             let more = page.len() == PAGE as usize;
-            let new: Vec<Row> = page.into_iter().take_while(|row| row.last_seq() > last).collect();
-            let all_new = new.len() == PAGE as usize;
-            before = new.last().map(|row| row.seq);
-            rows.extend(new);
-            if !more || !all_new || rows.len() >= MAX_ROWS {
+            before = page.last().map(|row| row.seq);
+            rows.extend(page);
+            if !more || rows.len() >= MAX_ROWS {
                 break;
             }
         }

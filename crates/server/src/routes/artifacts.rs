@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, ETAG};
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG};
 use axum::response::{IntoResponse, Response};
 use holdpoint_core::{ArtifactRecordId, ExecutionId, PipelineId, RunId};
 use holdpoint_engine::documents::ArtifactDocument;
@@ -104,6 +104,8 @@ async fn download(
         (CONTENT_LENGTH, document.size_bytes.to_string()),
         (CONTENT_DISPOSITION, disposition(&document.file_name)),
         (ETAG, format!("\"{}\"", document.checksum)),
+        // Whatever opens it all the same gives it no scripts, no forms and no origin.
+        (CONTENT_SECURITY_POLICY, "sandbox; default-src 'none'; frame-ancestors 'none'".to_owned()),
     ];
     Ok((headers, body).into_response())
 }

@@ -24,9 +24,8 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 #[serde(deny_unknown_fields)]
 struct EventQuery {
     /// Of one type, or of several with commas between them.
-    #[serde(rename = "type")]
-    #[param(rename = "type")]
-    kind: Option<String>,
+    #[serde(alias = "type")]
+    event_type: Option<String>,
     /// Not before this time (RFC 3339).
     since: Option<String>,
     /// Before this time (RFC 3339).
@@ -80,7 +79,7 @@ async fn list(
     caller.look()?;
     let bounds = bounds(query.limit, query.cursor.as_deref())?;
     let wanted = EventsWanted {
-        types: types(query.kind.as_deref())?,
+        types: types(query.event_type.as_deref())?,
         since: instant("since", query.since.as_deref())?,
         until: instant("until", query.until.as_deref())?,
         pipeline: query.pipeline_id,

@@ -222,6 +222,7 @@ fn some_filter(numbers: &mut Numbers) -> EventFilter {
         since: maybe(5).map(|n| Timestamp(1_000 + n as i64)),
         until: maybe(5).map(|n| Timestamp(1_000 + n as i64)),
         actor: maybe(1).map(|_| "ada".to_owned()),
+        after: Seq(maybe(40).unwrap_or(0)),
     }
 }
 

@@ -204,6 +204,15 @@ pub async fn events_are_filtered_by_session_stream_and_actor(bench: &impl Bench)
     assert_eq!(events(&*log, EventFilter { session: Some(session(8)), ..ada() }).await, [3]);
     assert_eq!(events(&*log, EventFilter { stream: Some(run(2)), ..ada() }).await, [0; 0]);
     assert_eq!(events(&*log, EventFilter { actor: Some("ad".to_owned()), ..filter() }).await, [0; 0]);
+    assert_eq!(
+        events(&*log, EventFilter { session: Some(session(7)), after: Seq(1), ..filter() }).await,
+        [2]
+    );
+    assert_eq!(
+        events(&*log, EventFilter { stream: Some(pipeline(1)), after: Seq(4), ..filter() }).await,
+        [0; 0]
+    );
+    assert_eq!(events(&*log, EventFilter { after: Seq(3), ..filter() }).await, [4]);
 }
 
 /// `since` counts itself in, `until` does not; order stays that of writing, whatever the clock did.

@@ -98,6 +98,7 @@ fn wants(filter: &EventFilter, row: &Row) -> bool {
         && filter.stream.is_none_or(|stream| row.stream == stream)
         && filter.since.is_none_or(|since| row.at >= since)
         && filter.until.is_none_or(|until| row.at < until)
+        && row.seq > filter.after
         && filter.actor.as_ref().is_none_or(|actor| *row.actor.name == **actor)
 }
 

@@ -1,0 +1,244 @@
+//! Hostile input to the running program: each is refused with a code of its own or made harmless, changes
+//! nothing, and never fails the server.
+
+use serde_json::{Value, json};
+
+use crate::server::{Answer, Server, files, form, id};
+
+/// The form that a server's first run waits for, with a file; its pipeline and its execution.
+fn waiting_for_a_file(server: &Server) -> (Value, String) {
+    let pipeline = server.pipeline(&[], false);
+    let mut checkpoint = form("Upload");
+    checkpoint["execution"]["human_only_config"]["input_fields"] =
+        json!([{"name": "doc", "type": "file", "label": "Document", "required": true}]);
+    checkpoint["execution"]["human_only_config"]["save_as_artifact"] = json!(false);
+    for name in ["artifact_name", "artifact_format"] {
+        checkpoint["execution"]["human_only_config"].as_object_mut().expect("an object").remove(name);
+    }
+    checkpoint["human_interaction"]["requires_approval_to_start"] = json!(false);
+    let path = format!("/api/pipelines/{}/checkpoints", id(&pipeline["pipeline_id"]));
+    server.post(&path, &checkpoint).expect(201);
+    let run = server.run(&pipeline);
+    let execution = server.current(&run);
+    (pipeline, execution)
+}
+
+fn upload(server: &Server, execution: &str, filename: &str, content: &str) -> Answer {
+    let body = format!(
+        "--edge\r\nContent-Disposition: form-data; name=\"doc\"; filename=\"{filename}\"\r\n\r\n{content}\r\n--edge--\r\n"
+    );
+    let head = "Content-Type: multipart/form-data; boundary=edge\r\n";
+    let path = format!("/api/executions/{execution}/submit");
+    server.send("POST", &path, Some(&server.token), head, body.as_bytes())
+}
+
+#[test]
+fn keys_of_filters_are_never_part_of_a_query() {
+    let server = Server::start();
+    server.pipeline(&["A"], false);
+    let lists =
+        ["/api/pipelines", "/api/runs", "/api/events", "/api/artifacts/list", "/api/rollback", "/api/inbox"];
+    let keys = [
+        "x%27%29%20OR%20%271%27=%271",
+        "filter%5Bx%27%29%20OR%20%271%27%3D%271%5D=1",
+        "sort=id%3Bdrop%20table%20log",
+        "limit=1%3Bdrop%20table%20log",
+        "limit=-1",
+        "limit=501",
+        "cursor=%27%20OR%201%3D1--",
+    ];
+    for list in lists {
+        for key in keys {
+            let answer = server.get(&format!("{list}?{key}"));
+            assert_eq!(answer.status, 400, "{list}?{key}: {}", String::from_utf8_lossy(&answer.body));
+        }
+    }
+    // A value is a value.
+    let none = server.get("/api/events?actor=%27%20OR%20%271%27%3D%271").expect(200);
+    assert_eq!(none["items"], json!([]));
+    assert_eq!(server.get("/api/pipelines").expect(200)["items"].as_array().expect("items").len(), 1);
+}
+
+#[test]
+fn a_file_comes_from_an_upload_and_never_from_a_path() {
+    let server = Server::start();
+    let (_, execution) = waiting_for_a_file(&server);
+    let path = format!("/api/executions/{execution}/submit");
+    let file = json!({"filepath": "/etc/passwd", "path": "/etc/passwd", "tempPath": "/etc/passwd"});
+    for body in [
+        json!({"files": [file]}),
+        json!({"files": {"doc": file}, "fields": {}}),
+        json!({"fields": {"doc": "/etc/passwd"}}),
+        json!({"fields": {"doc": file}}),
+    ] {
+        server.post(&path, &body).refused(422, "invalid_fields");
+    }
+    // A form that says it is JSON, and JSON that says it is a form.
+    let form = b"--edge\r\nContent-Disposition: form-data; name=\"doc\"\r\n\r\n/etc/passwd\r\n--edge--\r\n";
+    let kind = "Content-Type: application/json\r\n";
+    server.send("POST", &path, Some(&server.token), kind, form).refused(400, "malformed_json");
+    let kind = "Content-Type: multipart/form-data; boundary=edge\r\n";
+    server.send("POST", &path, Some(&server.token), kind, b"{\"fields\":{}}").refused(400, "bad_form");
+    server.send("POST", &path, Some(&server.token), kind, form).refused(422, "invalid_fields");
+    assert_eq!(server.execution(&execution)["status"], "in_progress");
+}
+
+#[test]
+fn names_stay_inside_their_folders() {
+    let server = Server::start();
+    let pipeline = server.pipeline(&[], false);
+    let path = format!("/api/pipelines/{}/checkpoints", id(&pipeline["pipeline_id"]));
+    let names = ["../x", "/abs", "a/../../b", "..", ".", "", "a\\b", "a\u{0}b", "CON", "a\u{202e}b", "x. "];
+    for name in names {
+        let mut checkpoint = form("A");
+        checkpoint["execution"]["human_only_config"]["artifact_name"] = json!(name);
+        server.post(&path, &checkpoint).refused(422, "invalid_fields");
+    }
+    let mut long = form("A");
+    long["execution"]["human_only_config"]["artifact_name"] = json!("x".repeat(300));
+    server.post(&path, &long).refused(422, "invalid_fields");
+
+    // A checkpoint may be called anything: its folder may not.
+    let before = files(server.home().parent().expect("a folder"));
+    let pipeline = server.pipeline(&["../../../evil", "CON.", "a/b\\c"], true);
+    let run = server.run(&pipeline);
+    for _ in 0..3 {
+        server.complete(&run, "fine");
+    }
+    assert_eq!(server.run_of(&run)["status"], "completed");
+    let inside = format!("home/pipelines/{}/", id(&pipeline["pipeline_id"]));
+    let others = ["home/pipelines/", "home/db/", "home/blobs/", "home/keys/", "home/logs/"];
+    for path in files(server.home().parent().expect("a folder")) {
+        let known = before.contains(&path) || others.iter().any(|other| path.starts_with(other));
+        assert!(known, "{path}");
+        assert!(!path.contains("evil") || path.starts_with(&inside), "{path}");
+    }
+}
+
+#[test]
+fn the_name_of_an_upload_is_made_safe() {
+    let server = Server::start();
+    for filename in ["../../evil.txt", "/abs/evil.txt", "..\\evil.txt", "evil\u{202e}txt.exe", "..", "CON"] {
+        let (pipeline, execution) = waiting_for_a_file(&server);
+        let shown = upload(&server, &execution, filename, "content").expect(200);
+        let folder = server.folder(&pipeline);
+        let artifact = &shown["artifacts_generated"][0];
+        let path = folder.join(artifact["file_path"].as_str().expect("a path"));
+        let real = path.canonicalize().unwrap_or_else(|error| panic!("{filename}: {error}"));
+        assert!(real.starts_with(folder.canonicalize().expect("a folder")), "{filename}: {}", real.display());
+        assert_eq!(std::fs::read_to_string(&path).expect("readable"), "content");
+    }
+}
+
+#[test]
+fn bodies_that_no_reader_should_believe() {
+    let server = Server::start();
+    let send = |body: &[u8]| {
+        let kind = "Content-Type: application/json\r\n";
+        server.send("POST", "/api/pipelines", Some(&server.token), kind, body)
+    };
+    let deep =
+        format!("{{\"pipeline_name\":\"a\",\"config\":{}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    // Where any value may stand, the reader itself must stop.
+    let deepest = format!("{{\"pipeline_name\":{}", "{\"a\":".repeat(100_000));
+    for (body, status) in [
+        (deep.as_bytes(), 422),
+        (deepest.as_bytes(), 400),
+        (b"{\"pipeline_name\": 1e400}".as_slice(), 400),
+        (b"{\"pipeline_name\": \"a\", \"pipeline_name\": \"b\"}", 422),
+        (b"{\"pipeline_name\": \"\\ud800\"}", 400),
+        (b"\xef\xbb\xbf{\"pipeline_name\": \"a\"}", 400),
+        (b"{\"pipeline_name\": \"\xff\"}", 400),
+        (b"", 400),
+        (b"null", 422),
+        (b"[]", 422),
+        (b"{\"pipeline_name\": \"a\"} {}", 400),
+    ] {
+        let answer = send(body);
+        let shown = String::from_utf8_lossy(&body[..body.len().min(60)]);
+        assert_eq!(answer.status, status, "{shown}: {}", String::from_utf8_lossy(&answer.body));
+        assert!(answer.json()["code"].is_string(), "{shown}");
+    }
+    let large = format!("{{\"pipeline_name\": \"{}\"}}", "x".repeat(2 << 20));
+    send(large.as_bytes()).refused(413, "body_too_large");
+    assert_eq!(server.get("/api/pipelines").expect(200)["items"], json!([]));
+}
+
+#[test]
+fn a_simple_request_of_a_page_changes_nothing() {
+    let server = Server::start();
+    let body = b"{\"pipeline_name\": \"a\"}";
+    for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"] {
+        let head = format!("Content-Type: {kind}\r\n");
+        let answer = server.send("POST", "/api/pipelines", Some(&server.token), &head, body);
+        assert_eq!(answer.status, 415, "{kind}");
+    }
+    // Looking is all that GET does.
+    let pipeline = server.pipeline(&["A"], false);
+    let run = server.run(&pipeline);
+    let (run_id, execution) = (id(&run["run_id"]), server.current(&run));
+    for path in [
+        format!("/api/executions/{execution}/approve-start"),
+        format!("/api/executions/{execution}/approve"),
+        format!("/api/runs/{run_id}/abort"),
+        format!("/api/pipelines/{}/restore", id(&pipeline["pipeline_id"])),
+    ] {
+        assert_eq!(server.get(&path).status, 405, "{path}");
+    }
+    assert_eq!(server.execution(&execution)["status"], "waiting_approval_to_start");
+}
+
+#[test]
+fn pages_cannot_be_framed_and_artifacts_cannot_act() {
+    let server = Server::start();
+    let page = server.send("GET", "/sign-in", None, "", b"");
+    assert_eq!(page.status, 200);
+    let headers = page.headers.to_lowercase();
+    assert!(headers.contains("x-frame-options: deny"), "{headers}");
+    assert!(headers.contains("frame-ancestors 'none'"), "{headers}");
+
+    let (_, execution) = waiting_for_a_file(&server);
+    let hostile = "<script>alert(1)</script><img src=x onerror=alert(1)>";
+    let shown = upload(&server, &execution, "page.html", hostile).expect(200);
+    let record = id(&shown["artifacts_generated"][0]["artifact_record_id"]);
+    let got = server.get(&format!("/api/artifacts/{record}/download"));
+    assert_eq!(got.body, hostile.as_bytes());
+    let headers = got.headers.to_lowercase();
+    for wanted in ["x-content-type-options: nosniff", "content-disposition: attachment", "sandbox"] {
+        assert!(headers.contains(wanted), "{wanted}: {headers}");
+    }
+    assert!(!headers.contains("content-type: text/html"), "{headers}");
+}
+
+#[test]
+fn an_agent_never_decides() {
+    let server = Server::start();
+    let new = json!({"name": "model", "role": "operator", "agent": true});
+    let token = id(&server.post("/api/tokens", &new).expect(201)["token"]);
+    let pipeline = server.pipeline(&["A"], false);
+    let run = server.run(&pipeline);
+    let execution = server.current(&run);
+    let kind = "Content-Type: application/json\r\n";
+    for action in ["approve-start", "approve", "reject", "approve-complete"] {
+        let path = format!("/api/executions/{execution}/{action}");
+        let answer = server.send("POST", &path, Some(&token), kind, b"{\"feedback\": \"fine\"}");
+        answer.refused(403, "not_a_person");
+    }
+    assert_eq!(server.execution(&execution)["status"], "waiting_approval_to_start");
+}
+
+#[test]
+fn what_people_wrote_cannot_drive_a_terminal() {
+    let server = Server::start();
+    let name = "nice\u{1b}]52;c;ZXZpbA==\u{7}\u{1b}[2Jname\u{202e}";
+    // A name with control characters is refused; a description may have them, and is shown without.
+    server.post("/api/pipelines", &json!({"pipeline_name": name})).refused(422, "invalid_fields");
+    let body = json!({"pipeline_name": "nice", "pipeline_description": name});
+    let pipeline = id(&server.post("/api/pipelines", &body).expect(201)["pipeline_id"]);
+    for arguments in [&["pipeline", "list"][..], &["pipeline", "show", &pipeline]] {
+        let shown = server.command(arguments);
+        assert!(shown.status.success(), "{}", String::from_utf8_lossy(&shown.stderr));
+        let bytes = [shown.stdout, shown.stderr].concat();
+        assert!(!bytes.contains(&0x1b) && !bytes.contains(&7), "{}", String::from_utf8_lossy(&bytes));
+    }
+}
