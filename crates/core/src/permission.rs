@@ -29,9 +29,13 @@ impl Rights {
         self.pipelines.is_empty() || pipeline.is_some_and(|pipeline| self.pipelines.contains(&pipeline))
     }
 
-    /// Refuses who does not have a role.
+    /// Refuses who does not have a role; an agent never decides, so no token helps it there.
     pub fn require(&self, role: Role) -> Result<(), Rejection> {
-        if self.role >= role { Ok(()) } else { Err(forbidden(role.name(), self.role)) }
+        match (self.kind, role) {
+            (ActorKind::Agent, Role::Approver | Role::Admin) => Err(Rejection::NotAPerson),
+            _ if self.role >= role => Ok(()),
+            _ => Err(forbidden(role.name(), self.role)),
+        }
     }
 
     /// Refuses a command that the caller may not give. `pipeline` is the one that it concerns, if any.
@@ -41,7 +45,6 @@ impl Rights {
             (ActorKind::Person | ActorKind::Agent, None) => {
                 return Err(forbidden("holdpoint itself", self.role));
             }
-            (ActorKind::Agent, Some(Role::Approver | Role::Admin)) => return Err(Rejection::NotAPerson),
             (ActorKind::Agent | ActorKind::Person, Some(role)) => self.require(role)?,
         }
         match pipeline {

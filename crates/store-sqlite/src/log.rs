@@ -114,7 +114,7 @@ impl SqliteLog {
 
     /// The bytes of a small blob, as they were sent; not compared with their name.
     pub async fn small_blob(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {
-        self.readers()?.ask(move |reader| reader.small_blob(digest)).await
+        self.readers()?.ask_shortly(move |reader| reader.small_blob(digest)).await
     }
 
     /// The bytes that the database takes.
@@ -193,7 +193,9 @@ impl EventLog for SqliteLog {
         after: Version,
         limit: u32,
     ) -> BoxFuture<'_, Result<Vec<Row>, StoreError>> {
-        Box::pin(async move { self.readers()?.ask(move |reader| reader.read(stream, after, limit)).await })
+        Box::pin(
+            async move { self.readers()?.ask_shortly(move |reader| reader.read(stream, after, limit)).await },
+        )
     }
 
     fn read_all(&self, after: Seq, limit: u32) -> BoxFuture<'_, Result<Vec<Row>, StoreError>> {
@@ -212,7 +214,7 @@ impl EventLog for SqliteLog {
     }
 
     fn fold(&self, stream: StreamId) -> BoxFuture<'_, Result<Option<SavedFold>, StoreError>> {
-        Box::pin(async move { self.readers()?.ask(move |reader| reader.fold(stream)).await })
+        Box::pin(async move { self.readers()?.ask_shortly(move |reader| reader.fold(stream)).await })
     }
 
     fn save_fold(&self, fold: SavedFold) -> BoxFuture<'_, Result<(), StoreError>> {
@@ -228,7 +230,18 @@ impl EventLog for SqliteLog {
     }
 
     fn query(&self, query: Query) -> BoxFuture<'_, Result<Page, StoreError>> {
-        Box::pin(async move { self.readers()?.ask(move |reader| reader.query(&query)).await })
+        Box::pin(async move {
+            let readers = self.readers()?;
+            match query {
+                // These may look through much of the log or of a table.
+                Query::Events { .. } | Query::Streams { .. } | Query::List { by: None, .. } => {
+                    readers.ask(move |reader| reader.query(&query)).await
+                }
+                Query::Find(..) | Query::Of { .. } | Query::List { by: Some(_), .. } => {
+                    readers.ask_shortly(move |reader| reader.query(&query)).await
+                }
+            }
+        })
     }
 
     fn rebuild(

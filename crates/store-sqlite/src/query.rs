@@ -3,12 +3,14 @@
 //! Every list walks an index, or the blocks of the log that are marked with everything that is asked for.
 
 use std::collections::HashSet;
+use std::sync::PoisonError;
 
 use holdpoint_core::rows::{Cell, Table};
 use holdpoint_core::{Seq, StreamId};
 use holdpoint_store::{EventFilter, Page, Query, Record, Row};
 use rusqlite::{Error, OptionalExtension as _, params};
 
+use crate::batch::last_seq;
 use crate::names::{BLOCK, Mark, stream_number};
 use crate::reader::{COLUMNS, Reader};
 use crate::sql::{self, Bound};
@@ -135,13 +137,23 @@ impl Reader {
                 "SELECT {COLUMNS} FROM log WHERE stream = ?1 AND seq < ?2 AND seq > ?3 ORDER BY version DESC"
             );
             self.scan(&sql, params![stream, before as i64, after], &wanted, limit, &mut found)?;
-        } else if wanted.marks.is_empty() {
+        } else if wanted.marks.is_empty() && !wanted.has_times() {
             let sql = format!("SELECT {COLUMNS} FROM log WHERE seq < ?1 AND seq > ?2 ORDER BY seq DESC");
             self.scan(&sql, params![before as i64, after], &wanted, limit, &mut found)?;
         } else {
             let sql = format!("SELECT {COLUMNS} FROM log WHERE seq >= ?1 AND seq < ?2 ORDER BY seq DESC");
-            let mut block = before / BLOCK;
+            let times = if wanted.has_times() { self.block_times()? } else { Vec::new() };
+            // Rows begin before the head, so nothing is above its block.
+            let mut block = (before / BLOCK).min(last_seq(&self.conn)? / BLOCK);
             while let Some(at) = self.marked(&wanted.marks, block)? {
+                let out = times.get(at as usize).is_some_and(|(first, last)| !wanted.may_be(*first, *last));
+                if out && at > 0 && at * BLOCK > filter.after.0 {
+                    block = at - 1;
+                    continue;
+                }
+                if out {
+                    break;
+                }
                 let end = (at + 1).saturating_mul(BLOCK).min(before);
                 let begin = (at * BLOCK).max(filter.after.0.saturating_add(1));
                 self.scan(&sql, params![begin as i64, end as i64], &wanted, limit, &mut found)?;
@@ -155,6 +167,30 @@ impl Reader {
             row.prev = self.hash_before(row)?;
         }
         Ok(found)
+    }
+
+    /// The times of all full blocks. What is full never changes, so only new ones are read.
+    fn block_times(&self) -> rusqlite::Result<Vec<(i64, i64)>> {
+        let mut times = self.times.lock().unwrap_or_else(PoisonError::into_inner);
+        let full = last_seq(&self.conn)? / BLOCK;
+        let from = times.len() as u64;
+        if from < full {
+            // A block in which no row begins holds no time.
+            let mut new = vec![(i64::MAX, i64::MIN); (full - from) as usize];
+            let mut statement = self.conn.prepare_cached(
+                "SELECT seq / ?3, min(at), max(at) FROM log WHERE seq >= ?1 AND seq < ?2 GROUP BY 1",
+            )?;
+            let mut rows =
+                statement.query(params![(from * BLOCK) as i64, (full * BLOCK) as i64, BLOCK as i64])?;
+            while let Some(row) = rows.next()? {
+                let block = (row.get::<_, i64>(0)? as u64).saturating_sub(from);
+                if let Some(block) = new.get_mut(block as usize) {
+                    *block = (row.get(1)?, row.get(2)?);
+                }
+            }
+            times.extend(new);
+        }
+        Ok(times.clone())
     }
 
     /// The newest block, not above `block`, that is marked with every kind of thing that is asked for.
@@ -189,7 +225,7 @@ impl Reader {
         limit: u32,
         found: &mut Vec<Row>,
     ) -> rusqlite::Result<()> {
-        let Self { conn, meanings } = self;
+        let Self { conn, meanings, .. } = self;
         let mut statement = conn.prepare_cached(sql)?;
         let mut rows = statement.query(values)?;
         while let Some(row) = if found.len() < limit as usize { rows.next()? } else { None } {
@@ -248,6 +284,16 @@ struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
+    fn has_times(&self) -> bool {
+        self.filter.since.is_some() || self.filter.until.is_some()
+    }
+
+    /// Whether something between these times may be wanted.
+    fn may_be(&self, first: i64, last: i64) -> bool {
+        self.filter.since.is_none_or(|since| last >= since.0)
+            && self.filter.until.is_none_or(|until| first < until.0)
+    }
+
     /// Whether a row of [`COLUMNS`] is wanted.
     fn takes(&self, row: &rusqlite::Row<'_>) -> rusqlite::Result<bool> {
         let at: i64 = row.get(4)?;

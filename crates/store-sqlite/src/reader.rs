@@ -1,5 +1,8 @@
 //! The threads that read, each with a connection of its own, and reading the log.
 //!
+//! A short question, one that an index answers with a few rows, is asked on the caller's own thread: going to
+//! another one and back takes ten times as long as the answer.
+//!
 //! Promises: no read transaction outlives one question, so readers never keep the WAL from starting over.
 //! The log only grows, so a question may take several statements and still be answered from one state.
 
@@ -23,8 +26,11 @@ pub(crate) const COLUMNS: &str =
 
 type Question = Box<dyn FnOnce(Result<&mut Reader, StoreError>) + Send>;
 
-/// The threads that read.
+/// The threads that read, and a reader for short questions.
 pub(crate) struct Readers {
+    place: Place,
+    times: Times,
+    here: Mutex<Option<Reader>>,
     questions: Option<Sender<Question>>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -34,12 +40,29 @@ impl Readers {
     pub(crate) fn start(place: &Place, count: usize) -> std::io::Result<Self> {
         let (questions, asked) = channel();
         let asked = Arc::new(Mutex::new(asked));
+        let times = Times::default();
         let start = |_| {
-            let (place, asked) = (place.clone(), Arc::clone(&asked));
-            std::thread::Builder::new().name("holdpoint-read".to_owned()).spawn(move || run(&place, &asked))
+            let (place, asked, times) = (place.clone(), Arc::clone(&asked), Arc::clone(&times));
+            let thread = std::thread::Builder::new().name("holdpoint-read".to_owned());
+            thread.spawn(move || run(&place, &asked, &times))
         };
         let threads = (0..count.max(1)).map(start).collect::<Result<_, _>>()?;
-        Ok(Self { questions: Some(questions), threads })
+        Ok(Self { place: place.clone(), times, here: Mutex::default(), questions: Some(questions), threads })
+    }
+
+    /// Asks what is answered at once: here, unless somebody else is asking here.
+    pub(crate) async fn ask_shortly<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&mut Reader) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        if let Ok(mut here) = self.here.try_lock() {
+            let reader = match &mut *here {
+                Some(reader) => reader,
+                none => none.insert(Reader::new(self.place.reader()?, &self.times)),
+            };
+            return question(reader).map_err(|error| failed(&error));
+        }
+        self.ask(question).await
     }
 
     /// Asks on one of the threads.
@@ -69,14 +92,14 @@ impl Drop for Readers {
     }
 }
 
-fn run(place: &Place, asked: &Mutex<Receiver<Question>>) {
+fn run(place: &Place, asked: &Mutex<Receiver<Question>>, times: &Times) {
     let mut reader = None;
     loop {
         let next = asked.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(question) = next else { return };
         if reader.is_none() {
             match place.reader() {
-                Ok(conn) => reader = Some(Reader { conn, meanings: Meanings::default() }),
+                Ok(conn) => reader = Some(Reader::new(conn, times)),
                 Err(error) => {
                     question(Err(error));
                     continue;
@@ -87,13 +110,21 @@ fn run(place: &Place, asked: &Mutex<Receiver<Question>>) {
     }
 }
 
+/// The first and the last time in each full block of the log, as far as somebody has asked for times.
+pub(crate) type Times = Arc<Mutex<Vec<(i64, i64)>>>;
+
 /// A connection that reads.
 pub(crate) struct Reader {
     pub(crate) conn: Connection,
     pub(crate) meanings: Meanings,
+    pub(crate) times: Times,
 }
 
 impl Reader {
+    fn new(conn: Connection, times: &Times) -> Self {
+        Self { conn, meanings: Meanings::default(), times: Arc::clone(times) }
+    }
+
     /// Rows of one stream that end after a version.
     pub(crate) fn read(
         &mut self,

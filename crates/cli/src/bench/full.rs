@@ -60,8 +60,8 @@ pub fn lists(path: &Path, report: &mut Report<'_>) -> Result<(), BenchError> {
         "/api/runs?status=completed".to_owned(),
         "/api/runs?status=in_progress".to_owned(),
         format!("/api/runs?pipeline_id={pipeline}"),
-        "/api/pipelines?limit=50".to_owned(),
         "/api/inbox?limit=50".to_owned(),
+        format!("/api/inbox?pipeline_id={pipeline}"),
         format!("/api/artifacts/list?run_id={run}"),
     ];
     let paths = events.into_iter().map(|filter| format!("/api/events?{filter}")).chain(others);

@@ -106,6 +106,12 @@ impl PipelineState {
         self.created_at.is_some() && self.deleted_at.is_none()
     }
 
+    /// All runs that ever were, also those of earlier definition versions.
+    pub fn every_run(&self) -> impl Iterator<Item = RunId> {
+        let earlier = self.earlier.iter().flat_map(|earlier| earlier.runs.values());
+        self.runs.values().chain(earlier).map(|entry| entry.run)
+    }
+
     /// A checkpoint in the order, with its position.
     pub fn position(&self, checkpoint: CheckpointId) -> Option<u32> {
         self.order.iter().position(|id| *id == checkpoint).map(|i| i as u32)

@@ -150,9 +150,12 @@ impl Engine {
         filter: ArtifactFilter,
         bounds: Bounds,
     ) -> Result<Listed<ArtifactDocument>, SubmitError> {
-        if let Some(pipeline) = filter.pipeline {
-            self.pipeline_source(pipeline).await?;
-        }
+        let of_pipeline = match filter.pipeline {
+            Some(pipeline) => {
+                Some(self.pipeline_source(pipeline).await?.state().every_run().collect::<Vec<_>>())
+            }
+            None => None,
+        };
         if let Some(run) = filter.run {
             self.run_source(run).await?;
         }
@@ -171,28 +174,37 @@ impl Engine {
                 && (filter.all || row.flag("current"))
                 && filter.run.is_none_or(|run| run_of(record) == Some(run))
         };
-        let mut after = bounds.after;
-        let mut items = Vec::new();
-        loop {
-            let left = bounds.limit - items.len() as u32;
-            let page = lists::page(self, Bounds { after, limit: left }, query, wanted).await?;
-            for record in &page.items {
-                let Some(run) = run_of(record) else { continue };
-                let source = match sources.get(&run) {
-                    Some(source) => source.clone(),
-                    None => self.any_run_source(run).await?,
-                };
-                let of_pipeline =
-                    filter.pipeline.is_none_or(|pipeline| source.state().pipeline() == Some(pipeline));
-                if of_pipeline {
-                    items.extend(ArtifactDocument::of(&source, record));
+        // The outputs of some runs stand together; others are listed by their execution, or all of them.
+        let runs: Option<Vec<RunId>> = match (filter.run, of_pipeline) {
+            (Some(run), None) => Some(vec![run]),
+            (Some(run), Some(all)) => Some(all.into_iter().filter(|other| *other == run).collect()),
+            (None, all) => all,
+        };
+        let page = match runs.filter(|_| filter.execution.is_none()) {
+            Some(runs) => {
+                let mut records = Vec::new();
+                for run in runs {
+                    let stream = StreamId::Run(run);
+                    let query = Query::Of { table: Table::Artifact, stream, after: None, limit: u32::MAX };
+                    records.extend(self.query(query).await?.records);
                 }
-                sources.insert(run, source);
+                records.retain(wanted);
+                lists::page_of(records, bounds)
             }
-            if page.next.is_none() || items.len() >= bounds.limit as usize {
-                return Ok(Listed { items, next: page.next });
+            None => lists::page(self, bounds, query, wanted).await?,
+        };
+        let mut items = Vec::with_capacity(page.items.len());
+        for record in &page.items {
+            let Some(run) = run_of(record) else { continue };
+            let source = match sources.get(&run) {
+                Some(source) => source.clone(),
+                None => self.any_run_source(run).await?,
+            };
+            if filter.pipeline.is_none_or(|pipeline| source.state().pipeline() == Some(pipeline)) {
+                items.extend(ArtifactDocument::of(&source, record));
             }
-            after = page.next;
+            sources.insert(run, source);
         }
+        Ok(Listed { items, next: page.next })
     }
 }

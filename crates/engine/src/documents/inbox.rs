@@ -56,6 +56,9 @@ impl Engine {
         bounds: Bounds,
     ) -> Result<Listed<InboxItem>, SubmitError> {
         let limit = bounds.limit as usize;
+        if let Some(pipeline) = pipeline {
+            return self.inbox_of(pipeline, bounds).await;
+        }
         let (mut items, mut after, mut looked) = (Vec::new(), bounds.after, 0);
         loop {
             let mut found: Vec<(Table, Record)> = Vec::new();
@@ -78,7 +81,7 @@ impl Engine {
                 if items.len() == limit {
                     return Ok(Listed { items, next: after });
                 }
-                items.extend(self.waits(*table, record, pipeline).await?);
+                items.extend(self.waits(*table, record).await?);
                 after = Some(place);
             }
             match floor {
@@ -89,17 +92,37 @@ impl Engine {
         }
     }
 
+    /// What waits in the runs of one pipeline that have not ended.
+    async fn inbox_of(&self, pipeline: PipelineId, bounds: Bounds) -> Result<Listed<InboxItem>, SubmitError> {
+        let source = self.pipeline_source(pipeline).await?;
+        let mut rows = Vec::new();
+        for run in &source.state().active {
+            rows.extend(self.find(Table::Run, run.0).await?.map(|record| (Table::Run, record)));
+            let stream = StreamId::Run(*run);
+            let query = Query::Of { table: Table::Gate, stream, after: None, limit: u32::MAX };
+            let gates = self.query(query).await?.records;
+            rows.extend(gates.into_iter().map(|record| (Table::Gate, record)));
+        }
+        rows.retain(|(_, record)| bounds.after.is_none_or(|after| lists::place(record) < after));
+        rows.sort_by_key(|(_, record)| Reverse(lists::place(record)));
+        let (mut items, mut last) = (Vec::new(), None);
+        for (table, record) in &rows {
+            let Some(item) = self.waits(*table, record).await? else { continue };
+            if items.len() == bounds.limit as usize {
+                return Ok(Listed { items, next: last });
+            }
+            items.push(item);
+            last = Some(lists::place(record));
+        }
+        Ok(Listed { items, next: None })
+    }
+
     /// What waits behind a row.
-    async fn waits(
-        &self,
-        table: Table,
-        record: &Record,
-        pipeline: Option<PipelineId>,
-    ) -> Result<Option<InboxItem>, SubmitError> {
+    async fn waits(&self, table: Table, record: &Record) -> Result<Option<InboxItem>, SubmitError> {
         let StreamId::Run(run) = record.stream else { return Ok(None) };
         let source = self.any_run_source(run).await?;
         let state = source.state();
-        if state.gone.is_some() || pipeline.is_some() && state.pipeline() != pipeline {
+        if state.gone.is_some() {
             return Ok(None);
         }
         if table == Table::Gate {

@@ -43,6 +43,16 @@ pub(super) fn place(record: &Record) -> Position {
     Position { seq: record.seq.0, n: record.n }
 }
 
+/// One page of rows that are all there.
+pub(super) fn page_of(mut records: Vec<Record>, bounds: Bounds) -> Listed<Record> {
+    records.retain(|record| bounds.after.is_none_or(|after| place(record) < after));
+    records.sort_by_key(|record| std::cmp::Reverse(place(record)));
+    let more = records.len() > bounds.limit as usize;
+    records.truncate(bounds.limit as usize);
+    let next = records.last().filter(|_| more).map(place);
+    Listed { items: records, next }
+}
+
 /// One page of the rows that `keep` wants.
 pub(super) async fn page(
     engine: &Engine,

@@ -3,7 +3,7 @@
 //! What stands with the size and the time that it was written with is as it was written; only what does not is
 //! compared with the log. A deep look compares everything, by content.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use holdpoint_core::event::Drifted;
@@ -16,7 +16,7 @@ use super::apply::How;
 use super::folder::Folder;
 use super::manifest::{Manifest, stands};
 use super::place::blocking;
-use super::sync::{PIPELINE, Part, Synced, all_runs};
+use super::sync::{PIPELINE, Part, Synced};
 use super::{Tree, TreeError};
 use crate::Engine;
 
@@ -103,7 +103,7 @@ impl Engine {
         let loaded = self.view(StreamId::Pipeline(id)).await?;
         let State::Pipeline(state) = &loaded.state else { return Ok(()) };
         let part = if check.deep {
-            Some(Part { pipeline: true, runs: all_runs(state), again: true })
+            Some(Part { pipeline: true, runs: state.every_run().collect(), again: true })
         } else {
             self.suspicious(tree, id, state, report).await?
         };
@@ -126,7 +126,7 @@ impl Engine {
         report: &mut FilesReport,
     ) -> Result<Option<Part>, TreeError> {
         let held = tree.lock(id).await?;
-        let runs = all_runs(state);
+        let runs: BTreeSet<RunId> = state.every_run().collect();
         let Some(root) = tree.root(id, state.deleted_at.is_some(), false).await? else {
             return Ok(Some(Part { pipeline: true, runs, again: true }));
         };
@@ -145,7 +145,7 @@ fn joined(one: Option<Part>, other: Option<Part>) -> Option<Part> {
     Some(one)
 }
 
-fn look(root: &Arc<Folder>, runs: std::collections::BTreeSet<RunId>) -> std::io::Result<(Part, u64)> {
+fn look(root: &Arc<Folder>, runs: BTreeSet<RunId>) -> std::io::Result<(Part, u64)> {
     let (mut part, mut files) = (Part { again: true, ..Part::default() }, 0);
     let units: BTreeMap<String, Option<RunId>> = runs
         .into_iter()

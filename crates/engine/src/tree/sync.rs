@@ -82,12 +82,6 @@ impl io::Read for Bridge {
     }
 }
 
-/// All runs of a pipeline that have a place on disk.
-pub(super) fn all_runs(state: &PipelineState) -> BTreeSet<RunId> {
-    let earlier = state.earlier.iter().flat_map(|earlier| earlier.runs.values());
-    state.runs.values().chain(earlier).map(|entry| entry.run).collect()
-}
-
 /// What the places of runs, and what they tell of their pipeline, follow from.
 fn about(state: &PipelineState) -> Digest {
     let ended = state.archives.values().filter(|archive| archive.ended.is_some()).count();
@@ -124,7 +118,7 @@ impl Engine {
         let manifest = self.manifest(&root, PIPELINE).await?;
         let mut runs = part.runs;
         if manifest.about != Some(about(state)) {
-            runs.extend(all_runs(state));
+            runs.extend(state.every_run());
         }
         for run in runs {
             let applied = self.sync_run(tree, &root, state, run, part.again, how).await?;

@@ -134,6 +134,7 @@ macro_rules! conformance_suite {
                 events_are_filtered_by_kind,
                 events_are_filtered_by_session_stream_and_actor,
                 events_are_filtered_by_time,
+                events_of_a_time_are_found_in_a_long_log,
                 events_are_paged_newest_first,
                 streams_come_in_the_order_in_which_they_began,
                 limits_of_none_and_of_everything_hold,

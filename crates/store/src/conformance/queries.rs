@@ -233,6 +233,32 @@ pub async fn events_are_filtered_by_time(bench: &impl Bench) {
     assert_eq!(between(Some(31), None).await, [0; 0]);
 }
 
+/// Times are found in a long log too, wherever the clock went backwards, and also in what comes later.
+pub async fn events_of_a_time_are_found_in_a_long_log(bench: &impl Bench) {
+    let log = bench.open().await;
+    let clock = |n: u64| if n == 2_600 { 5 } else { n as i64 };
+    for n in 1..=3_000 {
+        let mut new = row(run(1), n, 1);
+        new.at = Timestamp(clock(n));
+        write(&*log, append(vec![new])).await;
+        // Asked in between, so that what was found out then has to grow.
+        if n == 1_500 {
+            assert_eq!(events(&*log, between(3, 7)).await, [6, 5, 4, 3]);
+        }
+    }
+    assert_eq!(events(&*log, between(3, 7)).await, [2_600, 6, 5, 4, 3]);
+    assert_eq!(events(&*log, between(1_023, 1_027)).await, [1_026, 1_025, 1_024, 1_023]);
+    assert_eq!(events(&*log, between(2_998, 9_000)).await, [3_000, 2_999, 2_998]);
+    assert_eq!(events(&*log, between(9_000, 9_001)).await, [0; 0]);
+    let kind = EventFilter { kinds: vec!["never"], ..between(3, 7) };
+    assert_eq!(events(&*log, kind).await, [0; 0]);
+}
+
+fn between(since: i64, until: i64) -> EventFilter {
+    let (since, until) = (Some(Timestamp(since)), Some(Timestamp(until)));
+    EventFilter { since, until, ..EventFilter::default() }
+}
+
 /// Pages of events continue before the last row seen; rows written meanwhile do not disturb.
 pub async fn events_are_paged_newest_first(bench: &impl Bench) {
     let log = bench.open().await;
