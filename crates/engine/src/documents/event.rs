@@ -1,24 +1,23 @@
 //! Events as the outside sees them: documented types, ids of what they concern, and a sentence.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use holdpoint_core::event::{Entry, Event, HomeEvent, PipelineEvent, RunEvent, stored_kinds, wire_type};
 use holdpoint_core::state::run::{Execution, RunState};
 use holdpoint_core::{
-    CheckpointId, ExecNo, ExecutionId, PipelineId, Rejection, RollbackId, RunId, Seq, State, StreamId,
-    Timestamp,
+    CheckpointId, ExecNo, ExecutionId, PipelineId, RollbackId, RunId, Seq, State, StreamId, Timestamp,
 };
 use holdpoint_store::{EventFilter, Query};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use super::Time;
 use super::history::ActorDocument;
 use super::lists::{Bounds, Listed, Position};
-use super::sources::RunSource;
-use super::{Time, sources};
 use crate::live::{Recorded, recorded};
-use crate::{Engine, SubmitError};
+use crate::{Engine, Loaded, SubmitError};
 
 /// How many rows of the log are read at once.
 const PAGE: u32 = 200;
@@ -78,7 +77,7 @@ pub struct EventsWanted {
 
 /// What is known about runs while a page of events is made.
 #[derive(Default)]
-pub struct Known(HashMap<RunId, Option<RunSource>>);
+pub struct Known(HashMap<RunId, Option<Arc<Loaded>>>);
 
 /// Whether there is such a type.
 pub fn is_event_type(name: &str) -> bool {
@@ -169,7 +168,10 @@ impl Engine {
             Some(run) => self.known_run(run, known).await?,
             None => None,
         };
-        let state = source.as_ref().map(RunSource::state);
+        let state = source.as_ref().and_then(|loaded| match &loaded.state {
+            State::Run(state) => Some(&**state),
+            State::Home(_) | State::Pipeline(_) | State::Journal(_) => None,
+        });
         let execution = state.zip(x).and_then(|(run, x)| any(run, x));
         let pipeline = match event.stream {
             StreamId::Pipeline(pipeline) => Some(pipeline),
@@ -196,19 +198,11 @@ impl Engine {
         }))
     }
 
-    async fn known_run(
-        &self,
-        run: RunId,
-        known: &mut Known,
-    ) -> Result<Option<sources::RunSource>, SubmitError> {
+    async fn known_run(&self, run: RunId, known: &mut Known) -> Result<Option<Arc<Loaded>>, SubmitError> {
         if let Some(found) = known.0.get(&run) {
             return Ok(found.clone());
         }
-        let found = match self.any_run_source(run).await {
-            Ok(source) => Some(source),
-            Err(SubmitError::Rejected(Rejection::NotFound { .. })) => None,
-            Err(error) => return Err(error),
-        };
+        let found = self.run(run).await?;
         known.0.insert(run, found.clone());
         Ok(found)
     }

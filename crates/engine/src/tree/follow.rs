@@ -14,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::apply::How;
 use super::cursor::{Cursor, boot};
-use super::place::blocking;
-use super::sync::Part;
+use super::place::{blocking, on_one_thread};
+use super::sync::{Part, Synced};
 use super::{Touched, Tree, TreeError};
 use crate::{Engine, SubmitError};
 
@@ -243,7 +243,12 @@ impl Engine {
 
     async fn write(&self, tree: &Tree, pipeline: PipelineId, part: Part, how: How) {
         let again = Part { again: true, ..part.clone() };
-        let failed = match self.sync(tree, pipeline, part, how).await {
+        let engine = self.clone();
+        let synced = on_one_thread(async move {
+            let Some(tree) = engine.tree() else { return Ok(Synced::default()) };
+            engine.sync(tree, pipeline, part, how).await
+        });
+        let failed = match synced.await.map_err(TreeError::from).flatten() {
             Ok(synced) => synced.failed.then(|| synced.behind.join("; ")),
             Err(error) => Some(error.to_string()),
         };

@@ -1,10 +1,12 @@
 //! Where a pipeline's folder is, and the lock that keeps processes apart while they write to it.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
 use holdpoint_core::PipelineId;
+use tokio::runtime::Handle;
 
 use super::Tree;
 use super::folder::{Folder, Kind, Walk};
@@ -125,12 +127,40 @@ fn bring(base: &Folder, from: &str, to: &str) -> io::Result<()> {
     source.move_to(&name, &base.make(to_in)?, to_name)
 }
 
+thread_local! {
+    /// Whether this thread may block already.
+    static MAY_BLOCK: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Does work that goes to files again and again on one thread that may block: changing threads for each step
+/// would take longer than the steps.
+pub(crate) async fn on_one_thread<T: Send + 'static>(
+    work: impl Future<Output = T> + Send + 'static,
+) -> io::Result<T> {
+    let handle = Handle::current();
+    let done = tokio::task::spawn_blocking(move || {
+        MAY_BLOCK.set(true);
+        let done = handle.block_on(work);
+        MAY_BLOCK.set(false);
+        done
+    });
+    done.await.map_err(not_ended)
+}
+
+fn not_ended(error: tokio::task::JoinError) -> io::Error {
+    io::Error::other(format!("work on files did not end: {error}"))
+}
+
 /// Does work on files where it may block.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(result) => result,
-        Err(error) => Err(io::Error::other(format!("work on files did not end: {error}"))),
-    }
+    if MAY_BLOCK.get() { work() } else { apart(work).await }
+}
+
+/// Does work on files on a thread of its own, where it may also wait for the runtime.
+pub(crate) async fn apart<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(not_ended)?
 }

@@ -16,7 +16,7 @@ use tokio::runtime::Handle;
 use super::apply::{Applied, How, Unit, apply};
 use super::folder::Folder;
 use super::manifest::{Found, Manifest};
-use super::place::blocking;
+use super::place::{apart, blocking};
 use super::{Tree, TreeError};
 use crate::Engine;
 
@@ -197,7 +197,7 @@ impl Engine {
     async fn carry_out(&self, job: Job) -> Result<Applied, TreeError> {
         let blobs = self.inner.parts.blobs.clone();
         let handle = Handle::current();
-        let applied = blocking(move || {
+        let applied = apart(move || {
             let open = |digest: Digest| -> io::Result<Box<dyn io::Read>> {
                 let reader = handle.block_on(blobs.get(digest)).map_err(io::Error::other)?;
                 Ok(Box::new(Bridge { reader, handle: handle.clone() }))
