@@ -96,27 +96,28 @@ pub fn definition(kind: Kind) -> Value {
     })
 }
 
-/// An engine on a home whose files follow.
+/// An engine on a home.
 pub struct OpenHome {
     pub engine: Engine,
+    pub log: Arc<SqliteLog>,
 }
 
-/// Opens a home like the server does, without its work.
-pub fn open(path: &Path, files: bool) -> Result<OpenHome, BenchError> {
+/// Opens a home; `works` takes on its work, `files` lets the files of its pipelines follow.
+pub fn open(path: &Path, works: bool, files: bool) -> Result<OpenHome, BenchError> {
     std::fs::create_dir_all(path)?;
     let log = Arc::new(SqliteLog::open(&path.join("db"), Options::default())?);
     let blobs = LocalBlobs::open(&path.join("blobs"), log.clone())?;
     let engine = Engine::new(Parts {
-        log,
+        log: log.clone(),
         blobs: Arc::new(blobs),
         clock: Arc::new(SystemClock),
         ids: Arc::new(RandomIds),
         evaluator: Arc::new(PlainEvaluator),
         executor: Arc::new(BuiltIn),
-        works: false,
+        works,
         files: files.then(|| tree::Options::new(path.join("pipelines"))),
     });
-    Ok(OpenHome { engine })
+    Ok(OpenHome { engine, log })
 }
 
 impl OpenHome {
@@ -177,7 +178,7 @@ pub async fn fill(
     files: bool,
     each: Arc<dyn Fn(u32) + Send + Sync>,
 ) -> Result<(), BenchError> {
-    let home = open(path, files)?;
+    let home = open(path, false, files)?;
     home.engine.submit(Actor::system(), None, Command::Home(HomeCommand::Create)).await?;
     let next = Arc::new(AtomicU32::new(0));
     let mut tasks = tokio::task::JoinSet::new();

@@ -15,11 +15,8 @@ mod yard;
 use std::path::Path;
 use std::sync::Arc;
 
-use holdpoint_engine::clock::{RandomIds, SystemClock};
-use holdpoint_engine::executor::BuiltIn;
-use holdpoint_engine::{Engine, Parts, PlainEvaluator};
-use holdpoint_store_sqlite::blobs::LocalBlobs;
-use holdpoint_store_sqlite::{Options, SqliteLog};
+use holdpoint_engine::Engine;
+use holdpoint_store_sqlite::SqliteLog;
 
 pub use report::{Figure, Goal, Report};
 
@@ -60,18 +57,7 @@ struct Bench {
 impl Bench {
     fn new(folder: &Path, works: bool) -> Result<Self, BenchError> {
         let home = tempfile::tempdir_in(folder)?;
-        let log = Arc::new(SqliteLog::open(&home.path().join("db"), Options::default())?);
-        let blobs = LocalBlobs::open(&home.path().join("blobs"), log.clone())?;
-        let engine = Engine::new(Parts {
-            log: log.clone(),
-            blobs: Arc::new(blobs),
-            clock: Arc::new(SystemClock),
-            ids: Arc::new(RandomIds),
-            evaluator: Arc::new(PlainEvaluator),
-            executor: Arc::new(BuiltIn),
-            works,
-            files: None,
-        });
+        let home::OpenHome { engine, log } = home::open(home.path(), works, false)?;
         Ok(Self { engine, log, home })
     }
 }

@@ -132,7 +132,7 @@ pub async fn rollback(folder: &Path, report: &mut Report<'_>) -> Result<(), Benc
 
 /// Runs of one script, each with so many outputs, behind a first one; the first and the last.
 async fn runs_with_outputs(path: &Path, runs: u32, outputs: u32) -> Result<(RunId, RunId), BenchError> {
-    let made = home::open(path, true)?;
+    let made = home::open(path, false, true)?;
     let engine = &made.engine;
     let pipeline = home::pipeline(engine, Kind::Script).await?;
     let (mut first, mut last) = (None, None);

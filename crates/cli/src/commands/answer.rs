@@ -21,7 +21,7 @@ pub struct Args {
     #[arg(value_name = "ID")]
     id: Option<String>,
 
-    /// Say yes to what is shown
+    /// Say yes to what is shown; a step that waits to be started or tried again is
     #[arg(long, group = "answer")]
     approve: bool,
 
@@ -61,12 +61,11 @@ pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> 
         let message = format!("nothing is asked there: the execution is {}", text_of(&execution["status"]));
         return Err(Problem::failed("nothing_asked", message, "`holdpoint inbox` lists what waits").into());
     }
-    let id = text_of(&execution["execution_id"]);
     let answer = match given(args, &waiting)? {
         Some(answer) => answer,
         None => ask(context, &execution, &waiting)?,
     };
-    let answered = send(&api, &id, &waiting, answer, args)?;
+    let answered = send(&api, &execution, &waiting, answer, args)?;
     if context.output.is_json() {
         context.output.value(&answered)?;
     } else {
@@ -168,11 +167,17 @@ fn typed(waiting: &Value, name: &str, text: &str) -> Value {
     }
 }
 
-fn send(api: &Api, id: &str, waiting: &Value, said: Said, args: &Args) -> Result<Value, Problem> {
+fn send(api: &Api, execution: &Value, waiting: &Value, said: Said, args: &Args) -> Result<Value, Problem> {
+    let id = text_of(&execution["execution_id"]);
     let at = |action: &str| format!("/api/executions/{id}/{action}");
     let digest = args.digest.clone().map_or_else(|| waiting["digest"].clone(), Value::from);
     match said {
-        Said::Yes => api.post(&at("approve"), json!({"digest": digest})),
+        // Yes to a step that waits for nothing else begins it, or tries it again.
+        Said::Yes => match text_of(&waiting["kind"]).as_str() {
+            "start" => api.post("/api/executions/start", json!({"run_id": execution["run_id"]})),
+            "retry" => api.post(&at("retry"), json!({})),
+            _ => api.post(&at("approve"), json!({"digest": digest})),
+        },
         Said::No(why) if why.trim().is_empty() => api.post(&at("reject"), json!({})),
         Said::No(why) => api.post(&at("reject"), json!({"feedback": why})),
         Said::Text(text) => api.post(&at("submit"), json!({"user_input": text})),

@@ -41,7 +41,8 @@ fn table(items: &[Value]) -> String {
         let waiting = &item["waiting_for"];
         let run = item["run_version"].as_u64().map_or_else(String::new, |version| format!("v{version}"));
         table.row([
-            text_of(&item["execution_id"]),
+            // A question of the plan itself belongs to no execution.
+            text_of(if item["execution_id"].is_null() { &waiting["gate_id"] } else { &item["execution_id"] }),
             text_of(&waiting["question"]),
             text_of(&item["pipeline_name"]),
             run,

@@ -163,3 +163,24 @@ fn slice_8_a_pause_between_checkpoints_outlives_the_server() {
     assert_eq!(server.run_of(&run)["status"], "completed");
     server.post(&at("abort"), &json!({})).refused(409, "wrong_state");
 }
+
+#[test]
+fn what_waits_to_be_started_or_tried_again_is_answered_on_the_terminal() {
+    let server = Server::start();
+    let pipeline = server.pipeline(&["A"], false);
+    let run = server.run(&pipeline);
+    let execution = server.current(&run);
+    let at = |action: &str| format!("/api/executions/{execution}/{action}");
+    let yes = || {
+        let said = server.command(&["answer", "--approve"]);
+        assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+        server.execution(&execution)["status"].clone()
+    };
+    server.post(&at("reject"), &json!({})).expect(200);
+    assert_eq!(server.execution(&execution)["waiting_for"]["kind"], "start");
+    assert_eq!(yes(), "waiting_approval_to_start");
+    assert_eq!(yes(), "in_progress");
+    server.post(&at("cancel"), &json!({})).expect(200);
+    assert_eq!(server.execution(&execution)["waiting_for"]["kind"], "retry");
+    assert_eq!(yes(), "in_progress");
+}
