@@ -11,7 +11,8 @@ use holdpoint_core::tree::Wanted;
 use holdpoint_core::{Digest, Timestamp};
 
 use super::folder::{Folder, Kind, Walk, split};
-use super::manifest::{Found, Manifest, key_name};
+use super::look;
+use super::manifest::{Found, Manifest, Written, key_name};
 use super::plan::Plan;
 
 /// What is to be made of one unit.
@@ -64,6 +65,7 @@ pub(crate) struct Applied {
 /// Makes a unit's files like what is wanted, from what its manifest says of them.
 pub(crate) fn apply(unit: &Unit<'_>, mut manifest: Manifest, how: How) -> io::Result<Applied> {
     settle_moves(unit.root, &mut manifest)?;
+    settle_files(unit.root, &mut manifest)?;
     let mut applied = Applied::default();
     move_folders(unit, how, &mut manifest, &mut applied)?;
     let plan = Plan::new(unit, how, &manifest, &mut applied)?;
@@ -81,6 +83,23 @@ fn settle_moves(root: &Folder, manifest: &mut Manifest) -> io::Result<()> {
     for (from, to) in std::mem::take(&mut manifest.pending.moves) {
         if root.look(&from)?.is_none() && root.look(&to)?.is_some() {
             manifest.moved(&from, &to);
+        }
+    }
+    Ok(())
+}
+
+/// Files that were about to be written and stand as they should have become were written. Whoever is killed again
+/// and again tells of each of its files what stands, and not only what it was when the first one began.
+fn settle_files(root: &Folder, manifest: &mut Manifest) -> io::Result<()> {
+    for (path, wanted) in std::mem::take(&mut manifest.pending.files) {
+        match look::written(root, &path)? {
+            Some((digest, meta)) if digest == wanted => {
+                let (s, m) = (meta.size, meta.modified);
+                manifest.files.insert(path, Written::File { d: digest, s, m });
+            }
+            Some(_) | None => {
+                manifest.pending.files.insert(path, wanted);
+            }
         }
     }
     Ok(())
@@ -144,4 +163,75 @@ pub(super) fn tidy_up(root: &Folder, path: &str) -> io::Result<()> {
         path = above;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use holdpoint_core::tree::{Document, Entry};
+
+    use super::*;
+
+    const LATER: &str = "runs/v1/run_info.json";
+
+    /// Writes a document, after an output that may end the process before it.
+    fn write(root: &Folder, says: &str, output: &'static [u8], killed: bool) -> Applied {
+        let mut wanted = Wanted::default();
+        let first = Entry::Output { digest: Digest::of(output), size: output.len() as u64, shared: false };
+        wanted.entries.insert("runs/v1/a.txt".into(), first);
+        wanted.entries.insert(LATER.into(), Entry::Document(Document::Run));
+        let documents = BTreeMap::from([(LATER.to_owned(), says.as_bytes().to_vec())]);
+        let blobs = move |_| -> io::Result<Box<dyn Read>> {
+            assert!(!killed, "killed");
+            Ok(Box::new(output))
+        };
+        let unit = Unit {
+            root,
+            name: "unit",
+            wanted: &wanted,
+            documents: &documents,
+            blobs: &blobs,
+            stamp: Digest::of(says.as_bytes()),
+            about: None,
+            now: Timestamp(0),
+        };
+        let manifest = Manifest::load(root, "unit").expect("read").unwrap_or_default();
+        let done = catch_unwind(AssertUnwindSafe(|| apply(&unit, manifest, How::WRITE)));
+        assert_eq!(done.is_err(), killed);
+        done.map_or_else(|_| Applied::default(), |done| done.expect("written"))
+    }
+
+    #[test]
+    fn killed_twice_it_still_knows_its_own_files() {
+        let home = tempfile::tempdir().expect("a folder");
+        let root = Folder::open_base(home.path()).expect("opened");
+        write(&root, "one", b"1", false);
+        // Killed after the file was written, and before that was noted.
+        let before = Manifest::load(&root, "unit").expect("read").expect("saved");
+        write(&root, "two", b"1", false);
+        let mut cut = Manifest { stamp: None, ..before };
+        cut.pending.files.insert(LATER.into(), Digest::of(b"two"));
+        cut.save(&root, "unit").expect("saved");
+        // Killed after noting what was next, and before writing it.
+        write(&root, "three", b"3", true);
+        let last = write(&root, "four", b"3", false);
+        assert_eq!(last.found, Found::default());
+        assert_eq!(std::fs::read(home.path().join(LATER)).expect("read"), b"four");
+    }
+
+    #[test]
+    fn what_was_cut_off_and_is_not_wanted_any_more_is_removed() {
+        let home = tempfile::tempdir().expect("a folder");
+        let root = Folder::open_base(home.path()).expect("opened");
+        write(&root, "one", b"1", false);
+        let mut cut = Manifest::load(&root, "unit").expect("read").expect("saved");
+        cut.stamp = None;
+        cut.pending.files.insert("runs/v1/b.txt".into(), Digest::of(b"b"));
+        cut.save(&root, "unit").expect("saved");
+        std::fs::write(home.path().join("runs/v1/b.txt"), "b").expect("written");
+        let last = write(&root, "one", b"1", false);
+        assert_eq!(last.found, Found::default());
+        assert!(!home.path().join("runs/v1/b.txt").exists());
+    }
 }

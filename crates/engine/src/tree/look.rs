@@ -71,7 +71,7 @@ impl<'a> Look<'a> {
         };
         Ok(if digest == wanted {
             Stands::Right(Written::File { d: digest, s: size, m: meta.modified })
-        } else if ours(&digest) || manifest.pending.files.get(path) == Some(&digest) {
+        } else if ours(&digest) {
             Stands::Old
         } else {
             Stands::Foreign(Drift::Changed)
@@ -88,6 +88,16 @@ impl<'a> Look<'a> {
 
     pub(super) fn was_written(&self, path: &str) -> bool {
         self.manifest.files.contains_key(path) && !self.manifest.pending.files.contains_key(path)
+    }
+}
+
+/// The content of the file at a path, if one is there.
+pub(super) fn written(root: &Folder, path: &str) -> io::Result<Option<(Digest, Meta)>> {
+    let (folder, name) = split(path);
+    let Walk::There(folder) = root.walk(folder)? else { return Ok(None) };
+    match folder.stat(name)? {
+        Some(meta) if meta.kind == Kind::File => Ok(Some((digest_of(&folder, name)?.0, meta))),
+        Some(_) | None => Ok(None),
     }
 }
 
