@@ -96,17 +96,17 @@ impl Home {
         self.path.join("config.toml")
     }
 
-    /// Makes the home and its folders, as far as they are missing. Only the user may look into a home that is
-    /// made here, and into the keys of any.
+    /// Makes the home and its folders, as far as they are missing. Only the user may look into folders that are
+    /// made here, and into the keys of any home.
     pub fn create(&self) -> Result<(), Problem> {
         if let Some(parent) = self.path.parent() {
             fs::create_dir_all(parent).map_err(|error| cannot_make(&self.path, &error))?;
         }
-        make(&self.path, 0o700)?;
+        make(&self.path)?;
         usable(&self.path)?;
         for name in FOLDERS {
             let folder = self.path.join(name);
-            make(&folder, if name == "keys" { 0o700 } else { 0o755 })?;
+            make(&folder)?;
             usable(&folder)?;
         }
         let keys = self.path.join("keys");
@@ -114,8 +114,8 @@ impl Home {
     }
 }
 
-fn make(folder: &Path, mode: u32) -> Result<(), Problem> {
-    match DirBuilder::new().mode(mode).create(folder) {
+fn make(folder: &Path) -> Result<(), Problem> {
+    match DirBuilder::new().mode(0o700).create(folder) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
         Err(error) => Err(cannot_make(folder, &error)),

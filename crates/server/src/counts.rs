@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
+use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::Method;
@@ -33,8 +34,12 @@ pub async fn count(State(app): State<App>, request: Request, next: Next) -> Resp
     let method = known(request.method());
     let matched = request.extensions().get::<MatchedPath>();
     let route = matched.map_or_else(|| "other".to_owned(), |path| path.as_str().to_owned());
+    let begin = Instant::now();
     let response = next.run(request).await;
-    app.counts().add(method, route, response.status().as_u16());
+    let status = response.status().as_u16();
+    // The route and not the path: somebody may have put a secret there.
+    tracing::debug!(method, route, status, micros = begin.elapsed().as_micros() as u64, "answered");
+    app.counts().add(method, route, status);
     response
 }
 

@@ -10,6 +10,7 @@ mod app;
 mod body;
 mod caller;
 mod counts;
+mod crowd;
 mod extract;
 mod guard;
 mod headers;

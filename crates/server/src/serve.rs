@@ -4,14 +4,14 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -19,6 +19,7 @@ use tower::ServiceExt as _;
 
 use crate::access::Peer;
 use crate::app::App;
+use crate::crowd::{Crowd, Place};
 use crate::listen::{Listen, ListenError};
 
 /// How much of everything one server takes.
@@ -36,7 +37,7 @@ pub struct Limits {
     pub head: Duration,
     /// The largest head of a request.
     pub head_bytes: usize,
-    /// How many connections are served at once; more wait to be accepted.
+    /// How many connections are served at once: one more ends the longest idle one, or waits.
     pub connections: usize,
     /// How long requests may go on after the server was told to stop.
     pub drain: Duration,
@@ -68,6 +69,12 @@ impl Default for Limits {
 /// How long accepting pauses when the system has no room for another connection.
 const NO_ROOM: Duration = Duration::from_millis(50);
 
+/// How many may have connected and not been accepted: a burst of more would wait a second each.
+const BACKLOG: u32 = 4096;
+
+/// How long a connection may take to send what it has when its place is needed.
+const LEAVING: Duration = Duration::from_millis(100);
+
 /// How the server came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
@@ -87,10 +94,11 @@ pub struct Server {
 
 impl Server {
     /// Binds the address; from here on clients can connect, and wait.
+    #[expect(clippy::unused_async, reason = "binding belongs to a runtime")]
     pub async fn bind(listen: Listen) -> Result<Self, ListenError> {
         let wanted = listen.address();
         let refused = |source| ListenError::Refused { address: wanted, source };
-        let listener = TcpListener::bind(wanted).await.map_err(|source| match source.kind() {
+        let listener = listen_on(wanted).map_err(|source| match source.kind() {
             io::ErrorKind::AddrInUse => ListenError::InUse { address: wanted },
             _ => refused(source),
         })?;
@@ -137,6 +145,14 @@ impl Server {
     }
 }
 
+fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // A port that was just left can be taken again, as with any listener.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
 /// Takes connections for ever.
 async fn accept(
     listener: &TcpListener,
@@ -146,9 +162,8 @@ async fn accept(
     stop: &CancellationToken,
     cut: &CancellationToken,
 ) {
-    let room = Arc::new(Semaphore::new(limits.connections));
+    let crowd = Crowd::new(limits.connections);
     loop {
-        let place = Arc::clone(&room).acquire_owned().await.expect("the semaphore is never closed");
         let (stream, peer) = match listener.accept().await {
             Ok(accepted) => accepted,
             Err(error) => {
@@ -157,22 +172,35 @@ async fn accept(
                 continue;
             }
         };
-        let serving = serve(stream, Peer(peer.ip()), router.clone(), limits, stop.clone());
+        let place = crowd.place().await;
+        let serving = serve(stream, Peer(peer.ip()), router.clone(), limits, stop.clone(), place);
         let cut = cut.clone();
         connections.spawn(async move {
-            let _place = place;
             let _ = cut.run_until_cancelled(serving).await;
         });
     }
 }
 
 /// Serves one connection to its end; after `stop` it answers what it has begun and closes.
-async fn serve(stream: TcpStream, peer: Peer, router: Router, limits: Limits, stop: CancellationToken) {
+async fn serve(
+    stream: TcpStream,
+    peer: Peer,
+    router: Router,
+    limits: Limits,
+    stop: CancellationToken,
+    place: Arc<Place>,
+) {
     // Answers are small and complete: waiting to fill a packet only delays them.
     let _ = stream.set_nodelay(true);
-    let service = router.map_request(move |mut request: hyper::Request<hyper::body::Incoming>| {
+    let leave = place.leave().clone();
+    let asked = Arc::new(AtomicBool::new(false));
+    let asking = Arc::clone(&asked);
+    let service = tower::service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
+        let answering = place.answering();
+        asking.store(true, Ordering::Relaxed);
         request.extensions_mut().insert(peer);
-        request.map(axum::body::Body::new)
+        let answer = router.clone().oneshot(request.map(axum::body::Body::new));
+        async move { answer.await.map(|answer| answering.until_sent(answer)) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -185,6 +213,14 @@ async fn serve(stream: TcpStream, peer: Peer, router: Router, limits: Limits, st
         () = stop.cancelled() => {
             connection.as_mut().graceful_shutdown();
             connection.await
+        }
+        () = leave.cancelled() => {
+            if !asked.load(Ordering::Relaxed) {
+                return;
+            }
+            // What was answered is sent; half a request is not waited for.
+            connection.as_mut().graceful_shutdown();
+            timeout(LEAVING, connection).await.unwrap_or(Ok(()))
         }
     };
     if let Err(error) = ended {

@@ -3,7 +3,8 @@
 //! Promises: no connection leaves here that does not sync its commits, and a file of a newer schema is
 //! refused before anything about it is changed.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -47,6 +48,13 @@ impl Place {
     pub(crate) fn found(&self, turnstile: &Turnstile) -> Result<Connection, StoreError> {
         check_version(rusqlite::version_number())?;
         let _turn = turnstile.pass()?;
+        if self.vfs.is_none() {
+            // SQLite would let others read it; what it makes beside it has the same mode.
+            private()
+                .write(true)
+                .open(self.file())
+                .map_err(|error| StoreError::Io(format!("state.db: {error}")))?;
+        }
         let mut conn = self.connect(OpenFlags::SQLITE_OPEN_CREATE)?;
         schema::refuse_newer(&conn)?;
         set(&conn, "page_size", 4096)?;
@@ -98,12 +106,19 @@ impl Place {
     }
 }
 
+/// For files that are made if they are missing, for their owner only.
+fn private() -> OpenOptions {
+    let mut options = File::options();
+    options.create(true).truncate(false).mode(0o600);
+    options
+}
+
 /// The queue of writers of all processes. SQLite's own waiting sleeps and is unfair; this one does not.
 pub(crate) struct Turnstile(File);
 
 impl Turnstile {
     pub(crate) fn open(dir: &Path) -> Result<Self, StoreError> {
-        let file = File::options().create(true).truncate(false).write(true).open(dir.join("turnstile"));
+        let file = private().write(true).open(dir.join("turnstile"));
         file.map(Self).map_err(|error| StoreError::Io(format!("turnstile: {error}")))
     }
 

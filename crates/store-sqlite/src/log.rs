@@ -1,5 +1,7 @@
 //! A handle on a home's log: what the engine holds.
 
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -61,8 +63,8 @@ impl SqliteLog {
     /// Opens the log in a folder, and creates both when they are missing.
     #[expect(clippy::needless_pass_by_value, reason = "options are given away, as everywhere")]
     pub fn open(dir: &Path, options: Options) -> Result<Self, StoreError> {
-        std::fs::create_dir_all(dir)
-            .map_err(|error| StoreError::Io(format!("{}: {error}", dir.display())))?;
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(dir);
+        made.map_err(|error| StoreError::Io(format!("{}: {error}", dir.display())))?;
         let place = Place { dir: dir.to_owned(), short: options.short, vfs: options.vfs.clone() };
         let turnstile = Turnstile::open(dir)?;
         let conn = place.found(&turnstile)?;

@@ -5,8 +5,9 @@
 //! heartbeat counts too, in time since boot, which no change of the wall clock moves.
 
 use std::collections::HashMap;
-use std::fs::File;
+use std::fs::{DirBuilder, File};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -88,8 +89,9 @@ impl Owner {
     }
 
     fn hold_lock(&self) -> std::io::Result<File> {
-        std::fs::create_dir_all(&self.dir)?;
-        let file = File::options().create_new(true).write(true).open(self.lock_path(self.number()))?;
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.dir)?;
+        let file =
+            File::options().create_new(true).write(true).mode(0o600).open(self.lock_path(self.number()))?;
         flock(&file, FlockOperation::NonBlockingLockExclusive)?;
         Ok(file)
     }

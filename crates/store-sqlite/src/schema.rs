@@ -8,6 +8,7 @@
 //! Promises: a new file and every migration is one transaction; a newer file is left as it is.
 
 use std::fmt::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use holdpoint_core::rows::{Kind, Table, TableDef};
@@ -119,7 +120,10 @@ fn migrate(conn: &mut Connection, file: &Path, from: u32, steps: &[&str]) -> Res
         let _ = std::fs::remove_file(&unfinished);
         conn.execute("VACUUM INTO ?", [unfinished.to_string_lossy()]).map_err(|error| failed(&error))?;
         std::fs::File::open(&unfinished)
-            .and_then(|copy| copy.sync_all())
+            .and_then(|copy| {
+                copy.set_permissions(std::fs::Permissions::from_mode(0o600))?;
+                copy.sync_all()
+            })
             .and_then(|()| std::fs::rename(&unfinished, &backup))
             .map_err(|error| StoreError::Io(format!("{}: {error}", backup.display())))?;
     }

@@ -9,6 +9,7 @@ use holdpoint_engine::{Drained, Engine, SubmitError};
 use holdpoint_server::{App, Health, Limits, Listen, ListenError, NotReady, Server, Stopped};
 use holdpoint_store::{BoxFuture, Query};
 use holdpoint_store_sqlite::SqliteLog;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -59,6 +60,7 @@ pub fn run(args: Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     let listen: Listen = settings.server.listen.parse().expect("addresses are checked when they are read");
     let listen = args.port.map_or(listen, |port| listen.with_port(port));
     home.create()?;
+    allow_many_files();
     logging::start(&settings.logging, context.output.is_quiet()).map_err(cannot_start)?;
 
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
@@ -68,6 +70,12 @@ pub fn run(args: Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     // Whatever still works in the background does so for nobody.
     runtime.shutdown_background();
     ended
+}
+
+/// A connection is an open file, and the usual limit is low; where it cannot be raised, it stays.
+fn allow_many_files() {
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
 async fn serve(

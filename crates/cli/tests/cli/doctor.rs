@@ -147,7 +147,7 @@ fn settings_that_cannot_be_read_fail() {
         settings
           FAIL  settings    TMP/project/holdpoint.toml:2:1: there is no setting `limits.max`
                             hint: `holdpoint config show` lists every setting
-        1 failed; 2 to look at
+        1 failed; 1 to look at
         exit 1
     "#]]
     .assert_eq(&sections(&sandbox.run(&["doctor"]), &["settings"]));
@@ -168,7 +168,7 @@ fn tables_that_differ_from_the_log_are_found_and_mended() {
                             - execution 1 of run 00000000-0000-0000-0000-000000000002: status is 'completed', should be 'in_progress'
                             - execution 1 of run 00000000-0000-0000-0000-000000000003: status is 'completed', should be 'in_progress'
                             hint: `holdpoint doctor --repair` writes them anew from the log
-        1 failed; 2 to look at
+        1 failed; 1 to look at
         exit 1
     "#]].assert_eq(&tables(&["doctor"]));
     expect![[r#"
@@ -179,13 +179,13 @@ fn tables_that_differ_from_the_log_are_found_and_mended() {
                             - execution 1 of run 00000000-0000-0000-0000-000000000002: status is 'completed', should be 'in_progress'
                             - execution 1 of run 00000000-0000-0000-0000-000000000003: status is 'completed', should be 'in_progress'
                             hint: nothing is left to do; somebody or something had changed the tables
-        nothing failed; 3 to look at
+        nothing failed; 2 to look at
         exit 0
     "#]].assert_eq(&tables(&["doctor", "--repair"]));
     expect![[r#"
         tables
           ok    rows        6 rows are as the log says
-        nothing failed; 2 to look at
+        nothing failed; 1 to look at
         exit 0
     "#]]
     .assert_eq(&tables(&["doctor"]));
@@ -209,7 +209,7 @@ fn nothing_is_repaired_from_a_damaged_log() {
           FAIL  rows        1 row differs from the log; not repaired
                             - execution 1 of run 00000000-0000-0000-0000-000000000003: status is 'completed', should be 'in_progress'
                             hint: the log is damaged, so nothing was written from it; restore a copy of the home
-        2 failed; 2 to look at
+        2 failed; 1 to look at
         exit 1
     "#]].assert_eq(&sections(&sandbox.run(&["doctor", "--repair"]), &["log", "tables"]));
 }
@@ -224,7 +224,7 @@ fn missing_and_damaged_blobs_are_found() {
                             - blob 196d823a546abccd02c75234c3fb6adf373c9265c67813f8383b96c722a73393 is damaged
                             hint: copy the blobs from a backup of the home into its folder `blobs`
           ok    files       0 files, 0 B
-        1 failed; 2 to look at
+        1 failed; 1 to look at
         exit 1
     "#]]
     .assert_eq(&sections(&sandbox.run(&["doctor"]), &["blobs"]));
@@ -235,7 +235,7 @@ fn missing_and_damaged_blobs_are_found() {
                             - no blob 196d823a546abccd02c75234c3fb6adf373c9265c67813f8383b96c722a73393
                             hint: copy the blobs from a backup of the home into its folder `blobs`
           ok    files       0 files, 0 B
-        1 failed; 2 to look at
+        1 failed; 1 to look at
         exit 1
     "#]]
     .assert_eq(&sections(&sandbox.run(&["doctor"]), &["blobs"]));
@@ -250,7 +250,7 @@ fn a_database_that_is_gone_or_no_database_fails() {
         database
           FAIL  open      the database of `TMP/user/.local/share/holdpoint` cannot be opened: the store is damaged: file is not a database
                           hint: restore a copy of the home, or name another with --home PATH
-        1 failed; 1 to look at
+        1 failed; 0 to look at
         exit 1
     "#]].assert_eq(&sections(&sandbox.run(&["doctor"]), &["database"]));
     fs::remove_dir_all(db).expect("removed");
@@ -259,7 +259,7 @@ fn a_database_that_is_gone_or_no_database_fails() {
         database
           FAIL  open      the home has blobs and no database
                           hint: restore a copy of the home
-        1 failed; 1 to look at
+        1 failed; 0 to look at
         exit 1
     "#]]
     .assert_eq(&sections(&sandbox.run(&["doctor"]), &["database"]));

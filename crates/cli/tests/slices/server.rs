@@ -1,5 +1,6 @@
 //! A running server of the real binary on a home of its own, and a client for it.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -7,6 +8,9 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+/// A key in the server's environment that nobody may ever see again.
+pub const CANARY: &str = "sk-canary-5f0b1d7c9e3a";
 
 /// A server in the background, ended when it is dropped.
 pub struct Server {
@@ -52,6 +56,7 @@ impl Answer {
 impl Server {
     pub fn start() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir(folder.path().join("tmp")).expect("a folder");
         let (process, address) = launch(folder.path());
         let token = std::fs::read_to_string(folder.path().join("home/keys/admin.token")).expect("a token");
         Self { folder, process, address, token: token.trim().to_owned() }
@@ -70,6 +75,21 @@ impl Server {
 
     pub fn restart(&mut self) {
         (self.process, self.address) = launch(self.folder.path());
+    }
+
+    /// Where temporary files would be, for whoever makes any.
+    pub fn temporary(&self) -> PathBuf {
+        self.folder.path().join("tmp")
+    }
+
+    /// Everything that the server has said, in its finest words.
+    pub fn said(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("said")).expect("readable")
+    }
+
+    /// A connection on which nothing has been said.
+    pub fn connect(&self) -> TcpStream {
+        TcpStream::connect(&self.address).expect("the server listens")
     }
 
     pub fn home(&self) -> PathBuf {
@@ -203,16 +223,25 @@ impl Drop for Server {
 }
 
 fn binary(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_holdpoint"));
+    environment(Command::new(env!("CARGO_BIN_EXE_holdpoint")), folder)
+}
+
+fn environment(mut command: Command, folder: &Path) -> Command {
     command.env_clear().env("HOLDPOINT_HOME", folder.join("home")).env("USER", "ann").current_dir(folder);
     command
 }
 
 fn launch(folder: &Path) -> (Child, String) {
-    let mut process = binary(folder)
-        .args(["serve", "--port", "0", "--json"])
+    let said = File::options().create(true).append(true).open(folder.join("said")).expect("a file");
+    // A shell that would let everybody read everything, as some do.
+    let serve = r#"umask 000; exec "$0" serve --port 0 --json"#;
+    let mut process = environment(Command::new("/bin/sh"), folder)
+        .args(["-c", serve, env!("CARGO_BIN_EXE_holdpoint")])
+        .env("HOLDPOINT_LOGGING__LOG_LEVEL", "TRACE")
+        .env("ANTHROPIC_API_KEY", CANARY)
+        .env("TMPDIR", folder.join("tmp"))
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
+        .stderr(said)
         .spawn()
         .expect("the binary runs");
     let mut lines = BufReader::new(process.stdout.take().expect("piped")).lines();

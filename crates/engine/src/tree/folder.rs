@@ -7,6 +7,7 @@ use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
@@ -50,7 +51,7 @@ impl Folder {
     /// Opens the folder that everything else is below, and makes it if it is missing. The path is the
     /// administrator's own, so links in it are followed.
     pub fn open_base(path: &Path) -> io::Result<Self> {
-        std::fs::create_dir_all(path)?;
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Self { fd: fs::open(path, flags, Mode::empty())? })
     }

@@ -254,3 +254,28 @@ async fn a_slow_client_is_not_waited_for() {
     expect![[r#""the body could not be read: nothing of the body arrived for 50ms""#]]
         .assert_eq(&answer.json()["detail"].to_string());
 }
+
+#[tokio::test]
+async fn who_says_nothing_keeps_nobody_out() {
+    let limits = Limits { connections: 4, ..Limits::default() };
+    let (begun, go) = (Arc::new(tokio::sync::Notify::new()), Arc::new(tokio::sync::Notify::new()));
+    let (beginning, going) = (begun.clone(), go.clone());
+    let slow = get(move || async move {
+        beginning.notify_one();
+        going.notified().await;
+        axum::Json("at last")
+    });
+    let server = Running::start_with(App::default(), Router::new().route("/test/slow", slow), limits).await;
+    let mut asked = server.connect().await;
+    asked.send("GET /test/slow HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await;
+    begun.notified().await;
+    let mut silent = Vec::new();
+    for _ in 0..20 {
+        silent.push(server.connect().await);
+        assert_eq!(server.get("/livez").await.status(), 200);
+    }
+    // The first of them was closed; who is being answered was not.
+    assert_eq!(silent.remove(0).answer().await.0, "");
+    go.notify_one();
+    assert_eq!(asked.answer().await.body(), "\"at last\"");
+}
