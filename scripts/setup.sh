@@ -35,6 +35,11 @@ if ! command -v git >/dev/null; then
     install_packages git || fail "git is missing and could not be installed" "on Debian: apt-get install git (as root)"
 fi
 
+# Scripts run with namespaces of their own where bubblewrap is; without it the sandbox is weaker, and says so.
+if [ "$(uname -s)" = Linux ] && ! command -v bwrap >/dev/null; then
+    install_packages bubblewrap || note "bubblewrap is missing and could not be installed: scripts run without namespaces"
+fi
+
 # Compiling the test runner takes minutes, so it is offered and not forced.
 if [ "${1:-}" = "--for-tests" ] && ! cargo nextest --version >/dev/null 2>&1; then
     note "cargo-nextest is missing: tests run with cargo test, which is slower"

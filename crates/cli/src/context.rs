@@ -23,6 +23,11 @@ impl<'a, 'o> Context<'a, 'o> {
         Self { global, surroundings, output }
     }
 
+    /// What the process found around it.
+    pub fn surroundings(&self) -> &Surroundings {
+        &self.surroundings
+    }
+
     /// Refuses `--server` where it would have no effect.
     pub fn check_server(&self, command: &Command) -> Result<(), Problem> {
         if self.global.server.is_none() || command.works_on_a_server() {

@@ -16,7 +16,7 @@ use crate::surroundings::Surroundings;
 const NEAREST: &str = ".holdpoint";
 
 /// The folders inside a home.
-const FOLDERS: [&str; 5] = ["db", "blobs", "pipelines", "keys", "logs"];
+const FOLDERS: [&str; 6] = ["db", "blobs", "pipelines", "keys", "logs", "tmp"];
 
 /// A home, and why it is this one.
 #[derive(Debug, Clone, PartialEq, Eq)]

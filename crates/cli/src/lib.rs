@@ -21,6 +21,7 @@ mod table;
 mod text;
 mod usage;
 mod wiring;
+mod worker;
 
 use std::ffi::OsString;
 use std::io;

@@ -10,6 +10,8 @@ use holdpoint_store::BoxFuture;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use crate::work::Desk;
+
 /// Does work that runs owe. The outcome is recorded once, whoever did the work.
 pub trait Executor: Send + Sync {
     /// Does one piece of work. When `job.cancel` is cancelled nobody waits for the outcome any more.
@@ -33,6 +35,8 @@ pub struct Job {
     pub restarted: bool,
     /// Says that the work is not wanted any more.
     pub cancel: CancellationToken,
+    /// Where it writes down what it says and does.
+    pub desk: Desk,
 }
 
 /// The executors that need nothing from outside.

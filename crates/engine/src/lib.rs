@@ -23,6 +23,8 @@ mod seal;
 mod submit;
 pub mod tree;
 mod view;
+mod whisper;
+pub mod work;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -41,6 +43,7 @@ pub use live::{Filter, Recorded};
 pub use load::Loaded;
 pub use runner::Drained;
 pub use submit::{IdemKey, Submitted};
+pub use whisper::Whisper;
 
 /// What an engine is made of.
 pub struct Parts {
@@ -79,6 +82,8 @@ struct Inner {
     written: AtomicU64,
     /// In how many commits.
     commits: AtomicU64,
+    /// What agents say while they say it.
+    whispers: whisper::Whispers,
 }
 
 impl Engine {
@@ -95,6 +100,7 @@ impl Engine {
             halted: AtomicBool::new(false),
             written: AtomicU64::new(0),
             commits: AtomicU64::new(0),
+            whispers: whisper::Whispers::default(),
         };
         Self { inner: Arc::new(inner) }
     }

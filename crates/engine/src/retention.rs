@@ -158,7 +158,7 @@ impl Engine {
                         row.stream, row.first
                     ))
                 })?;
-                named.extend(events.iter().filter_map(event::Event::blob));
+                named.extend(events.iter().flat_map(event::Event::blobs));
             }
         }
     }

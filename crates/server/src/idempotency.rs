@@ -119,7 +119,10 @@ pub(crate) fn is_form(headers: &HeaderMap) -> bool {
 /// The digest of a body by its meaning where it is JSON, else by its bytes.
 fn digest(bytes: &[u8]) -> Digest {
     match serde_json::from_slice::<serde_json::Value>(bytes) {
-        Ok(value) => Digest::of(value.to_string().as_bytes()),
+        Ok(mut value) => {
+            value.sort_all_objects();
+            Digest::of(value.to_string().as_bytes())
+        }
         Err(_) => Digest::of(bytes),
     }
 }

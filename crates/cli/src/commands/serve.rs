@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use holdpoint_engine::retention::GcReport;
+use holdpoint_engine::work::{Machine, Worker};
 use holdpoint_engine::{Drained, Engine, SubmitError};
 use holdpoint_server::{App, Health, Limits, Listen, ListenError, NotReady, Server, Stopped};
 use holdpoint_store::{BoxFuture, Query};
@@ -66,7 +67,8 @@ pub fn run(args: Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     let mut runtime = Builder::new_multi_thread();
     let runtime = runtime.worker_threads(cores.max(2)).enable_all().build().map_err(cannot_start)?;
-    let ended = runtime.block_on(serve(&home, listen, settings, context));
+    let (worker, machine) = crate::worker::worker(&home, &settings, context.surroundings())?;
+    let ended = runtime.block_on(serve(&home, listen, settings, worker, machine, context));
     // Whatever still works in the background does so for nobody.
     runtime.shutdown_background();
     ended
@@ -82,6 +84,8 @@ async fn serve(
     home: &Home,
     listen: Listen,
     settings: Settings,
+    worker: Worker,
+    machine: Machine,
     context: &mut Context<'_, '_>,
 ) -> Result<Exit, Failure> {
     // Before the address is told, so that whoever reads it can also stop the server.
@@ -93,7 +97,8 @@ async fn serve(
     let app = App::new(behind.clone());
     let serving = tokio::spawn(server.run(app.clone(), stop.clone()));
     // The server answers meanwhile that it lives, and is not ready before the home is open.
-    let options = HomeOptions { works: true, files: settings.files, ..HomeOptions::default() };
+    let executor = Arc::new(worker);
+    let options = HomeOptions { works: true, executor, files: settings.files, ..HomeOptions::default() };
     let open = wiring::open_home(home, options).await?;
     let OpenHome { engine, log, .. } = behind.0.get_or_init(|| open);
     let admin = keys::admit_admin(home, engine).await?;
@@ -105,6 +110,11 @@ async fn serve(
         context.output.value(&json!({"listening": address, "sign_in": sign_in}))?;
     }
 
+    // Nobody waits for it, unless there is code to run.
+    tokio::spawn(async move {
+        let sandbox = machine.found().await.sandbox.level();
+        tracing::info!(%sandbox, "what foreign code is confined by");
+    });
     let mut working = tokio::spawn(work(serving, engine.clone(), stop.clone()));
     tokio::select! {
         () = signals.next() => stop.cancel(),

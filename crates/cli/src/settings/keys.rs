@@ -9,6 +9,8 @@ use crate::text;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
     Text,
+    /// Paths with `:` between them; may be none.
+    Paths,
     Flag,
     Whole {
         least: i64,
@@ -44,15 +46,20 @@ const KEYS: &[(&str, Kind)] = &[
     ("llm.default_model", Kind::Text),
     ("llm.default_max_tokens", whole(1, 10_000_000)),
     ("llm.default_temperature", Kind::Number { least: 0.0, most: 2.0 }),
+    ("llm.max_retries", whole(0, 20)),
+    ("llm.call_timeout_seconds", whole(1, 3600)),
     ("limits.max_file_size_mb", whole(1, 1_048_576)),
     ("limits.max_context_length", whole(1, 100_000_000)),
     ("limits.max_checkpoint_timeout_minutes", whole(1, 525_600)),
     ("limits.max_retry_attempts", whole(0, 1000)),
+    ("limits.tool_calls_per_turn", whole(1, 1000)),
     ("files.base_pipelines_path", Kind::Text),
     ("files.temp_cleanup_on_next_checkpoint", Kind::Flag),
     ("files.archive_retention_days", whole(0, 36_500)),
     ("files.error_retention_days", whole(0, 36_500)),
     ("execution.default_retry_delay_seconds", whole(0, 86_400)),
+    ("execution.sandbox", Kind::Choice(&["auto", "restricted", "external"])),
+    ("execution.script_folders", Kind::Paths),
     ("logging.log_level", Kind::Choice(&["TRACE", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL", "OFF"])),
     ("logging.log_format", Kind::Choice(&["text", "json"])),
     ("logging.log_file_max_size_mb", whole(1, 1_048_576)),
@@ -134,7 +141,7 @@ impl Kind {
     pub fn check(self, value: Value) -> Result<Value, Fault> {
         match (self, &value) {
             (Self::Text, Value::String(text)) if !text.trim().is_empty() => Ok(value),
-            (Self::Flag, Value::Bool(_)) => Ok(value),
+            (Self::Paths, Value::String(_)) | (Self::Flag, Value::Bool(_)) => Ok(value),
             (Self::Whole { least, most }, Value::Number(n)) => match n.as_i64() {
                 Some(n) if (least..=most).contains(&n) => Ok(value),
                 _ => Err(self.fault(&value)),
@@ -163,7 +170,7 @@ impl Kind {
 
     fn fault(self, value: &Value) -> Fault {
         let (wanted, hint) = match self {
-            Self::Text => ("text".to_owned(), "write it in quotes".to_owned()),
+            Self::Text | Self::Paths => ("text".to_owned(), "write it in quotes".to_owned()),
             Self::Flag => ("true or false".to_owned(), "write true or false, without quotes".to_owned()),
             Self::Whole { least, most } => {
                 (format!("a whole number from {least} to {most}"), number_hint(value))

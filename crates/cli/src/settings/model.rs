@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use holdpoint_sandbox::Choice;
 use holdpoint_server::Listen;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -32,6 +33,8 @@ pub struct Llm {
     pub default_model: String,
     pub default_max_tokens: u64,
     pub default_temperature: f64,
+    pub max_retries: u64,
+    pub call_timeout_seconds: u64,
     /// `[llm.<name>]`.
     #[serde(flatten)]
     pub providers: BTreeMap<String, Provider>,
@@ -53,6 +56,7 @@ pub struct Limits {
     pub max_context_length: u64,
     pub max_checkpoint_timeout_minutes: u64,
     pub max_retry_attempts: u64,
+    pub tool_calls_per_turn: u64,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -67,6 +71,9 @@ pub struct Files {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Execution {
     pub default_retry_delay_seconds: u64,
+    pub sandbox: Choice,
+    /// Where scripts may stand beside the pipelines' own, separated by `:`; none at first.
+    pub script_folders: String,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -129,8 +136,14 @@ pub enum OnConditionError {
 
 /// A value that is never printed.
 #[derive(Clone, Deserialize)]
-#[expect(dead_code, reason = "nothing calls a provider yet")]
 pub struct Secret(String);
+
+impl Secret {
+    /// Hands the value to whoever may have it.
+    pub fn hand_over(self) -> String {
+        self.0
+    }
+}
 
 /// What stands in place of a secret.
 pub const MASK: &str = "***";
@@ -153,6 +166,8 @@ impl Default for Llm {
             default_model: "claude-sonnet-4-5-20250929".to_owned(),
             default_max_tokens: 8000,
             default_temperature: 0.7,
+            max_retries: 4,
+            call_timeout_seconds: 120,
             providers: BTreeMap::new(),
         }
     }
@@ -165,6 +180,7 @@ impl Default for Limits {
             max_context_length: 200_000,
             max_checkpoint_timeout_minutes: 480,
             max_retry_attempts: 5,
+            tool_calls_per_turn: 50,
         }
     }
 }
@@ -182,7 +198,7 @@ impl Default for Files {
 
 impl Default for Execution {
     fn default() -> Self {
-        Self { default_retry_delay_seconds: 5 }
+        Self { default_retry_delay_seconds: 5, sandbox: Choice::Auto, script_folders: String::new() }
     }
 }
 

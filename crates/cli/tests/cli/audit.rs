@@ -31,19 +31,19 @@ fn a_log_as_it_was_written_is_fine() {
     sandbox.check(
         &["audit", "verify", "--json", "--quiet"],
         &expect![[r#"
-        {"events":18,"ok":true,"rows":9,"sealed":13,"seals":1,"streams":4,"unsealed":1,"wrong":[]}
-        ---
-        exit 0
-    "#]],
+            {"ok":true,"events":18,"rows":9,"streams":4,"seals":1,"sealed":13,"unsealed":1,"wrong":[]}
+            ---
+            exit 0
+        "#]],
     );
     // Looking has changed nothing.
     sandbox.check(
         &["audit", "verify", "--json"],
         &expect![[r#"
-        {"events":18,"ok":true,"rows":9,"sealed":13,"seals":1,"streams":4,"unsealed":1,"wrong":[]}
-        ---
-        exit 0
-    "#]],
+            {"ok":true,"events":18,"rows":9,"streams":4,"seals":1,"sealed":13,"unsealed":1,"wrong":[]}
+            ---
+            exit 0
+        "#]],
     );
 }
 

@@ -15,6 +15,8 @@ fn every_setting_is_shown() {
             database.db_timeout_seconds = 30
             database.db_type = "sqlite"
             execution.default_retry_delay_seconds = 5
+            execution.sandbox = "auto"
+            execution.script_folders = ""
             files.archive_retention_days = 365
             files.base_pipelines_path = "./pipelines"
             files.error_retention_days = 90
@@ -24,9 +26,12 @@ fn every_setting_is_shown() {
             limits.max_context_length = 200000
             limits.max_file_size_mb = 100
             limits.max_retry_attempts = 5
+            limits.tool_calls_per_turn = 50
+            llm.call_timeout_seconds = 120
             llm.default_max_tokens = 8000
             llm.default_model = "claude-sonnet-4-5-20250929"
             llm.default_temperature = 0.7
+            llm.max_retries = 4
             logging.log_backup_count = 5
             logging.log_file_max_size_mb = 50
             logging.log_format = "text"
@@ -59,6 +64,8 @@ fn origins_are_shown_and_secrets_are_not() {
             database.db_timeout_seconds = 30  # default
             database.db_type = "sqlite"  # default
             execution.default_retry_delay_seconds = 5  # default
+            execution.sandbox = "auto"  # default
+            execution.script_folders = ""  # default
             files.archive_retention_days = 365  # default
             files.base_pipelines_path = "./pipelines"  # default
             files.error_retention_days = 90  # default
@@ -68,11 +75,14 @@ fn origins_are_shown_and_secrets_are_not() {
             limits.max_context_length = 200000  # default
             limits.max_file_size_mb = 100  # default
             limits.max_retry_attempts = 2  # TMP/project/holdpoint.toml:2:1
+            limits.tool_calls_per_turn = 50  # default
             llm.anthropic.api_key = "***"  # ANTHROPIC_API_KEY
             llm.anthropic.base_url = "http://127.0.0.1:9"  # ANTHROPIC_BASE_URL
+            llm.call_timeout_seconds = 120  # default
             llm.default_max_tokens = 8000  # default
             llm.default_model = "claude-sonnet-4-5-20250929"  # default
             llm.default_temperature = 0.7  # default
+            llm.max_retries = 4  # default
             llm.openai.api_key = "***"  # TMP/user/.config/holdpoint/config.toml:2:1
             logging.log_backup_count = 5  # default
             logging.log_file_max_size_mb = 50  # default
@@ -84,7 +94,7 @@ fn origins_are_shown_and_secrets_are_not() {
         "##]],
     );
     sandbox.check(&["config", "show", "--origin", "--json"], &expect![[r#"
-        {"home":{"from":"HOLDPOINT_HOME","path":"TMP/home"},"settings":{"database.db_pool_size":{"origin":{"from":"default"},"value":5},"database.db_timeout_seconds":{"origin":{"from":"default"},"value":30},"database.db_type":{"origin":{"from":"default"},"value":"sqlite"},"execution.default_retry_delay_seconds":{"origin":{"from":"default"},"value":5},"files.archive_retention_days":{"origin":{"from":"default"},"value":365},"files.base_pipelines_path":{"origin":{"from":"default"},"value":"./pipelines"},"files.error_retention_days":{"origin":{"from":"default"},"value":90},"files.temp_cleanup_on_next_checkpoint":{"origin":{"from":"default"},"value":true},"gates.on_condition_error":{"origin":{"column":1,"from":"file","line":4,"path":"TMP/project/holdpoint.toml"},"value":"show"},"limits.max_checkpoint_timeout_minutes":{"origin":{"from":"default"},"value":480},"limits.max_context_length":{"origin":{"from":"default"},"value":200000},"limits.max_file_size_mb":{"origin":{"from":"default"},"value":100},"limits.max_retry_attempts":{"origin":{"column":1,"from":"file","line":2,"path":"TMP/project/holdpoint.toml"},"value":2},"llm.anthropic.api_key":{"origin":{"from":"variable","name":"ANTHROPIC_API_KEY"},"value":"***"},"llm.anthropic.base_url":{"origin":{"from":"variable","name":"ANTHROPIC_BASE_URL"},"value":"http://127.0.0.1:9"},"llm.default_max_tokens":{"origin":{"from":"default"},"value":8000},"llm.default_model":{"origin":{"from":"default"},"value":"claude-sonnet-4-5-20250929"},"llm.default_temperature":{"origin":{"from":"default"},"value":0.7},"llm.openai.api_key":{"origin":{"column":1,"from":"file","line":2,"path":"TMP/user/.config/holdpoint/config.toml"},"value":"***"},"logging.log_backup_count":{"origin":{"from":"default"},"value":5},"logging.log_file_max_size_mb":{"origin":{"from":"default"},"value":50},"logging.log_format":{"origin":{"from":"default"},"value":"text"},"logging.log_level":{"origin":{"column":9,"from":"file","line":1,"path":"TMP/home/config.toml"},"value":"DEBUG"},"server.listen":{"origin":{"from":"variable","name":"HOLDPOINT_SERVER__LISTEN"},"value":"[::1]:0"}}}
+        {"settings":{"database.db_pool_size":{"value":5,"origin":{"from":"default"}},"database.db_timeout_seconds":{"value":30,"origin":{"from":"default"}},"database.db_type":{"value":"sqlite","origin":{"from":"default"}},"execution.default_retry_delay_seconds":{"value":5,"origin":{"from":"default"}},"execution.sandbox":{"value":"auto","origin":{"from":"default"}},"execution.script_folders":{"value":"","origin":{"from":"default"}},"files.archive_retention_days":{"value":365,"origin":{"from":"default"}},"files.base_pipelines_path":{"value":"./pipelines","origin":{"from":"default"}},"files.error_retention_days":{"value":90,"origin":{"from":"default"}},"files.temp_cleanup_on_next_checkpoint":{"value":true,"origin":{"from":"default"}},"gates.on_condition_error":{"value":"show","origin":{"from":"file","path":"TMP/project/holdpoint.toml","line":4,"column":1}},"limits.max_checkpoint_timeout_minutes":{"value":480,"origin":{"from":"default"}},"limits.max_context_length":{"value":200000,"origin":{"from":"default"}},"limits.max_file_size_mb":{"value":100,"origin":{"from":"default"}},"limits.max_retry_attempts":{"value":2,"origin":{"from":"file","path":"TMP/project/holdpoint.toml","line":2,"column":1}},"limits.tool_calls_per_turn":{"value":50,"origin":{"from":"default"}},"llm.anthropic.api_key":{"value":"***","origin":{"from":"variable","name":"ANTHROPIC_API_KEY"}},"llm.anthropic.base_url":{"value":"http://127.0.0.1:9","origin":{"from":"variable","name":"ANTHROPIC_BASE_URL"}},"llm.call_timeout_seconds":{"value":120,"origin":{"from":"default"}},"llm.default_max_tokens":{"value":8000,"origin":{"from":"default"}},"llm.default_model":{"value":"claude-sonnet-4-5-20250929","origin":{"from":"default"}},"llm.default_temperature":{"value":0.7,"origin":{"from":"default"}},"llm.max_retries":{"value":4,"origin":{"from":"default"}},"llm.openai.api_key":{"value":"***","origin":{"from":"file","path":"TMP/user/.config/holdpoint/config.toml","line":2,"column":1}},"logging.log_backup_count":{"value":5,"origin":{"from":"default"}},"logging.log_file_max_size_mb":{"value":50,"origin":{"from":"default"}},"logging.log_format":{"value":"text","origin":{"from":"default"}},"logging.log_level":{"value":"DEBUG","origin":{"from":"file","path":"TMP/home/config.toml","line":1,"column":9}},"server.listen":{"value":"[::1]:0","origin":{"from":"variable","name":"HOLDPOINT_SERVER__LISTEN"}}},"home":{"path":"TMP/home","from":"HOLDPOINT_HOME"}}
         ---
         exit 0
     "#]]);

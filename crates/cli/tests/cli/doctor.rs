@@ -111,7 +111,7 @@ fn a_home_with_runs_is_well() {
     let repaired = sandbox.run(&["doctor", "--repair", "--json"]);
     let told: serde_json::Value = serde_json::from_str(&repaired.stdout).expect("JSON");
     assert_eq!((repaired.exit, &told["ok"], &told["failed"]), (Some(0), &true.into(), &0.into()));
-    expect![[r#"[{"check":"rows","data":{"repaired":false,"rows":6,"streams":4},"state":"ok","text":"6 rows are as the log says"}]"#]].assert_eq(&told["sections"]["tables"].to_string());
+    expect![[r#"[{"check":"rows","state":"ok","text":"6 rows are as the log says","data":{"rows":6,"streams":4,"repaired":false}}]"#]].assert_eq(&told["sections"]["tables"].to_string());
 }
 
 #[test]

@@ -313,7 +313,7 @@ fn options_of_every_command_stand_before_or_after_its_name() {
     let after = sandbox.run(&["config", "show", "--origin", "--json", "--quiet", "--home", &home]);
     assert_eq!(sandbox.run(&["--json", "--quiet", "--home", &home, "config", "show", "--origin"]), after);
     assert_eq!(sandbox.run(&["config", "--json", "--home", &home, "show", "--quiet", "--origin"]), after);
-    assert!(after.stdout.contains(r#""home":{"from":"--home","path":"TMP/elsewhere"}"#), "{after}");
+    assert!(after.stdout.contains(r#""home":{"path":"TMP/elsewhere","from":"--home"}"#), "{after}");
 }
 
 #[test]

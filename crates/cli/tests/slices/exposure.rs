@@ -26,9 +26,12 @@ fn live(server: &Server) {
     server.post("/api/runs", &json!({"pipeline_id": "nonsense"}));
 }
 
-/// Everything below a folder, without following links.
+/// Everything below a folder, without following links. The home's temporary files come and go.
 fn everything(folder: &Path) -> Vec<PathBuf> {
     let mut all = vec![folder.to_owned()];
+    if folder.ends_with("home/tmp") {
+        return all;
+    }
     for entry in std::fs::read_dir(folder).expect("readable") {
         let entry = entry.expect("an entry");
         if entry.file_type().expect("a type").is_dir() {

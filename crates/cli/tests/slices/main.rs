@@ -1,12 +1,16 @@
 //! The slices of the main document, end to end: the real binary, its API, and its files on disk.
 
 mod exposure;
+mod provider;
 mod server;
 mod threats;
 
+mod agents;
 mod events;
 mod execution;
 mod history;
+mod killed;
 mod pipelines;
 mod rollback;
 mod safety;
+mod scripts;

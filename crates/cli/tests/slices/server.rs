@@ -9,11 +9,16 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+/// How often something is looked at that happens in its own time, and how long between.
+const LONG: u32 = 1200;
+const PAUSE: std::time::Duration = std::time::Duration::from_millis(25);
+
 /// A key in the server's environment that nobody may ever see again.
 pub const CANARY: &str = "sk-canary-5f0b1d7c9e3a";
 
 /// A server in the background, ended when it is dropped.
 pub struct Server {
+    variables: Vec<(String, String)>,
     folder: TempDir,
     process: Child,
     address: String,
@@ -55,17 +60,24 @@ impl Answer {
 
 impl Server {
     pub fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// With more variables around it.
+    pub fn start_with(variables: &[(&str, &str)]) -> Self {
+        let variables: Vec<(String, String)> =
+            variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::create_dir(folder.path().join("tmp")).expect("a folder");
-        let (process, address) = launch(folder.path());
+        let (process, address) = launch(folder.path(), &variables);
         let token = std::fs::read_to_string(folder.path().join("home/keys/admin.token")).expect("a token");
-        Self { folder, process, address, token: token.trim().to_owned() }
+        Self { variables, folder, process, address, token: token.trim().to_owned() }
     }
 
     /// Ends the process without a warning and starts it again on the same home.
     pub fn kill_and_restart(&mut self) {
         self.kill();
-        (self.process, self.address) = launch(self.folder.path());
+        (self.process, self.address) = launch(self.folder.path(), &self.variables);
     }
 
     pub fn kill(&mut self) {
@@ -73,8 +85,19 @@ impl Server {
         self.process.wait().expect("it ends");
     }
 
+    /// How many answers of models an execution's journal holds, read from the disk of a server that is dead.
+    pub fn answers_on_disk(&self, execution: &str) -> usize {
+        let db = rusqlite::Connection::open(self.home().join("db/state.db")).expect("a database");
+        let id = uuid::Uuid::parse_str(execution).expect("an id");
+        let sql = "SELECT bytes FROM log JOIN stream ON stream.id = log.stream WHERE stream.kind = 'journal' AND uuid = ?";
+        let mut rows = db.prepare(sql).expect("the tables");
+        let rows = rows.query_map([id.as_bytes().as_slice()], |row| row.get::<_, Vec<u8>>(0)).expect("asked");
+        let text: String = rows.map(|row| String::from_utf8(row.expect("a row")).expect("JSON")).collect();
+        text.matches("\"role\":\"assistant\"").count()
+    }
+
     pub fn restart(&mut self) {
-        (self.process, self.address) = launch(self.folder.path());
+        (self.process, self.address) = launch(self.folder.path(), &self.variables);
     }
 
     /// Where temporary files would be, for whoever makes any.
@@ -184,6 +207,37 @@ impl Server {
         self.get(&format!("/api/runs/{}", id(&run["run_id"]))).expect(200)
     }
 
+    /// The current execution of a run, as soon as something holds of it.
+    #[track_caller]
+    pub fn until(&self, run: &Value, holds: impl Fn(&Value) -> bool) -> Value {
+        let mut last = Value::Null;
+        for _ in 0..LONG {
+            let executions = self.run_of(run)["checkpoint_execution_history"].clone();
+            let Some(current) = executions.as_array().and_then(|all| all.last()) else { continue };
+            last = self.execution(current.as_str().expect("an id"));
+            if holds(&last) {
+                return last;
+            }
+            // tidy: sleep, because the server is another process and is asked, as its clients ask it
+            std::thread::sleep(PAUSE);
+        }
+        panic!("it never came: {last:#}");
+    }
+
+    /// A run, as soon as something holds of it.
+    #[track_caller]
+    pub fn until_run(&self, run: &Value, holds: impl Fn(&Value) -> bool) -> Value {
+        for _ in 0..LONG {
+            let now = self.run_of(run);
+            if holds(&now) {
+                return now;
+            }
+            // tidy: sleep, because the server is another process and is asked, as its clients ask it
+            std::thread::sleep(PAUSE);
+        }
+        panic!("it never came: {:#}", self.run_of(run));
+    }
+
     pub fn execution(&self, execution: &str) -> Value {
         self.get(&format!("/api/executions/{execution}")).expect(200)
     }
@@ -231,7 +285,7 @@ fn environment(mut command: Command, folder: &Path) -> Command {
     command
 }
 
-fn launch(folder: &Path) -> (Child, String) {
+fn launch(folder: &Path, variables: &[(String, String)]) -> (Child, String) {
     let said = File::options().create(true).append(true).open(folder.join("said")).expect("a file");
     // A shell that would let everybody read everything, as some do.
     let serve = r#"umask 000; exec "$0" serve --port 0 --json"#;
@@ -240,6 +294,8 @@ fn launch(folder: &Path) -> (Child, String) {
         .env("HOLDPOINT_LOGGING__LOG_LEVEL", "TRACE")
         .env("ANTHROPIC_API_KEY", CANARY)
         .env("TMPDIR", folder.join("tmp"))
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .envs(variables.iter().map(|(name, value)| (name, value)))
         .stdout(Stdio::piped())
         .stderr(said)
         .spawn()

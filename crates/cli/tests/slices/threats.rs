@@ -107,7 +107,7 @@ fn names_stay_inside_their_folders() {
     }
     assert_eq!(server.run_of(&run)["status"], "completed");
     let inside = format!("home/pipelines/{}/", id(&pipeline["pipeline_id"]));
-    let others = ["home/pipelines/", "home/db/", "home/blobs/", "home/keys/", "home/logs/"];
+    let others = ["home/pipelines/", "home/db/", "home/blobs/", "home/keys/", "home/logs/", "home/tmp/"];
     for path in files(server.home().parent().expect("a folder")) {
         let known = before.contains(&path) || others.iter().any(|other| path.starts_with(other));
         assert!(known, "{path}");

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::parts::{is_none_u32, is_one, one};
 use super::{Text, Usage};
 use crate::{Digest, ExecNo, RunId};
 
@@ -16,6 +17,27 @@ pub enum Entry {
         run: RunId,
         /// The execution's ordinal in it.
         x: ExecNo,
+    },
+    /// An attempt's work, or its check, begins: what follows belongs to it.
+    #[serde(rename = "work")]
+    Began {
+        /// The revision.
+        #[serde(rename = "r", default, skip_serializing_if = "is_none_u32")]
+        revision: u32,
+        /// The attempt.
+        #[serde(rename = "a", default = "one", skip_serializing_if = "is_one")]
+        attempt: u32,
+        /// Whether its outputs are checked.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        check: bool,
+    },
+    /// Bytes that the work uses are these, whatever becomes of the file that they came from.
+    #[serde(rename = "pinned")]
+    Pinned {
+        /// What they are called.
+        name: Text,
+        /// The bytes.
+        digest: Digest,
     },
     /// Lines of output.
     #[serde(rename = "log")]
@@ -41,6 +63,15 @@ pub enum Entry {
         /// What it cost.
         #[serde(default, skip_serializing_if = "Usage::is_zero")]
         usage: Usage,
+        /// Where in the conversation it stands: whoever goes on after a crash looks here first.
+        #[serde(rename = "k", default, skip_serializing_if = "Option::is_none")]
+        key: Option<Text>,
+        /// How the answer ended, and who gave it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        about: Option<Value>,
+        /// All of the content, where that is too much for the log.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        more: Option<Digest>,
     },
     /// A tool's result, before anything uses it.
     #[serde(rename = "tool")]
@@ -52,11 +83,28 @@ pub enum Entry {
         /// The workspace afterwards, where the tool may have written.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         workspace: Option<Digest>,
+        /// Where in the conversation it stands.
+        #[serde(rename = "k", default, skip_serializing_if = "Option::is_none")]
+        key: Option<Text>,
+        /// The tool.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tool: Option<Text>,
+        /// Whose call it was, where several speak.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<Text>,
+        /// Whether it failed.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        error: bool,
+        /// All of the result, where that is too much for the log.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        more: Option<Digest>,
     },
 }
 
 kinds!(Entry {
     Opened = "journal" => None,
+    Began = "work" => None,
+    Pinned = "pinned" => None,
     Log = "log" => None,
     Message = "message" => Some("execution.message"),
     ToolResult = "tool" => Some("execution.tool_result"),

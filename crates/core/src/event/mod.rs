@@ -66,13 +66,16 @@ impl Event {
 
 impl Event {
     /// The bytes that the event names, if it names some: they stay as long as the event does.
-    pub fn blob(&self) -> Option<crate::Digest> {
-        match self {
-            Self::Run(RunEvent::Made { plan, .. }) => Some(*plan),
-            Self::Run(RunEvent::ArtifactMade { made, .. }) => Some(made.digest),
-            Self::Journal(Entry::ToolResult { workspace, .. }) => *workspace,
-            Self::Run(_) | Self::Home(_) | Self::Pipeline(_) | Self::Journal(_) => None,
-        }
+    pub fn blobs(&self) -> impl Iterator<Item = crate::Digest> + use<> {
+        let (one, other) = match self {
+            Self::Run(RunEvent::Made { plan, .. }) => (Some(*plan), None),
+            Self::Run(RunEvent::ArtifactMade { made, .. }) => (Some(made.digest), None),
+            Self::Journal(Entry::Message { more, .. }) => (*more, None),
+            Self::Journal(Entry::ToolResult { workspace, more, .. }) => (*workspace, *more),
+            Self::Journal(Entry::Pinned { digest, .. }) => (Some(*digest), None),
+            Self::Run(_) | Self::Home(_) | Self::Pipeline(_) | Self::Journal(_) => (None, None),
+        };
+        one.into_iter().chain(other)
     }
 }
 

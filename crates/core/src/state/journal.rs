@@ -32,6 +32,7 @@ impl JournalState {
                 self.usage = self.usage.plus(*usage);
             }
             Entry::ToolResult { .. } => self.tools += 1,
+            Entry::Began { .. } | Entry::Pinned { .. } => {}
         }
     }
 }

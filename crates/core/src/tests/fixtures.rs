@@ -22,6 +22,7 @@ const LOGS: &[&str] = &[
     include_str!("../../../../fixtures/logs/0002-token-scopes.jsonl"),
     include_str!("../../../../fixtures/logs/0003-files.jsonl"),
     include_str!("../../../../fixtures/logs/0004-approvals.jsonl"),
+    include_str!("../../../../fixtures/logs/0005-work.jsonl"),
 ];
 
 /// A row as it is recorded.
@@ -79,6 +80,7 @@ fn recorded_logs_fold_to_the_same_states() {
     expect_file!["../../../../fixtures/logs/0001-foundation.txt"].assert_eq(&folded(LOGS[0]));
     expect_file!["../../../../fixtures/logs/0003-files.txt"].assert_eq(&folded(LOGS[2]));
     expect_file!["../../../../fixtures/logs/0004-approvals.txt"].assert_eq(&folded(LOGS[3]));
+    expect_file!["../../../../fixtures/logs/0005-work.txt"].assert_eq(&folded(LOGS[4]));
 }
 
 fn folded(log: &str) -> String {

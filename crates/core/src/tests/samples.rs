@@ -249,7 +249,26 @@ fn journal() -> Vec<Entry> {
     vec![
         Entry::Opened { run: run_id(1), x: X },
         Entry::Log { level: Level::Warning, text: "slow".into(), details: Some(json!({"ms": 900})) },
-        Entry::Message { agent, role: MessageRole::Assistant, content: json!("done"), usage: usage() },
-        Entry::ToolResult { call: "c1".into(), content: json!("ok"), workspace: Some(digest()) },
+        Entry::Began { revision: 1, attempt: 2, check: true },
+        Entry::Pinned { name: "report.py".into(), digest: digest() },
+        Entry::Message {
+            agent: agent.clone(),
+            role: MessageRole::Assistant,
+            content: json!("done"),
+            usage: usage(),
+            key: Some("critic/1/1".into()),
+            about: Some(json!({"stop": "end_turn"})),
+            more: Some(digest()),
+        },
+        Entry::ToolResult {
+            call: "c1".into(),
+            content: json!("ok"),
+            workspace: Some(digest()),
+            key: Some("critic/1/1/c1".into()),
+            tool: Some("file_operations".into()),
+            agent,
+            error: true,
+            more: Some(digest()),
+        },
     ]
 }

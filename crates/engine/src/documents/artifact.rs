@@ -116,6 +116,20 @@ fn run_of(record: &Record) -> Option<RunId> {
 }
 
 impl Engine {
+    /// What an execution last handed in under each name, whatever became of the attempt.
+    pub(crate) async fn last_outputs(&self, id: ExecutionId) -> Result<Vec<(String, Digest)>, SubmitError> {
+        let (run, _) = self.locate_execution(id).await?;
+        let source = self.any_run_source(run).await?;
+        let mut last: Vec<(String, Digest)> = Vec::new();
+        for artifact in self.artifacts_of(&source, id).await? {
+            let digest = artifact.checksum.strip_prefix("sha256:").and_then(|hex| hex.parse().ok());
+            let Some(digest) = digest else { continue };
+            last.retain(|(name, _)| *name != artifact.artifact_name);
+            last.push((artifact.artifact_name, digest));
+        }
+        Ok(last)
+    }
+
     /// An output, with the name of its bytes.
     pub async fn artifact_document(
         &self,

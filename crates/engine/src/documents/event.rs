@@ -270,7 +270,9 @@ fn describe(event: &Event, name: Option<&str>, event_type: &str) -> String {
             format!("{} spoke.", agent.as_deref().unwrap_or("The model"))
         }
         Event::Journal(Entry::ToolResult { .. }) => "A tool answered.".to_owned(),
-        Event::Journal(Entry::Opened { .. } | Entry::Log { .. }) => event_type.replace(['.', '_'], " "),
+        Event::Journal(
+            Entry::Opened { .. } | Entry::Began { .. } | Entry::Pinned { .. } | Entry::Log { .. },
+        ) => event_type.replace(['.', '_'], " "),
     }
 }
 

@@ -121,6 +121,8 @@ pub struct Message {
     pub parts: Value,
     /// What it cost.
     pub usage: UsageDocument,
+    /// Whether it was played from a file or a recording, and no model was asked.
+    pub scripted: bool,
 }
 
 /// Something that a person said or decided.
@@ -289,11 +291,15 @@ impl Engine {
             for row in &rows {
                 after = row.last();
                 for recorded in crate::live::recorded(row)? {
-                    let Event::Journal(Entry::Message { agent, role, content, usage }) = recorded.event
+                    let Event::Journal(Entry::Message { agent, role, content, usage, more, about, .. }) =
+                        recorded.event
                     else {
                         continue;
                     };
+                    let content = self.whole(content, more).await?;
+                    let scripted = about.is_some_and(|about| about["scripted"] == true);
                     messages.push(Message {
+                        scripted,
                         message_id: format!("{id}-{}", recorded.version.0),
                         timestamp: recorded.at.into(),
                         agent_name: agent.map(|agent| agent.to_string()),

@@ -7,6 +7,7 @@ pub mod artifact;
 pub mod attempts;
 pub mod checkpoint;
 pub mod compare;
+pub mod context;
 pub mod event;
 pub mod execution;
 pub mod graph;

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::Driver;
 use crate::executor::Job;
 use crate::load::Loaded;
+use crate::work::Desk;
 use crate::{Engine, SubmitError};
 
 /// How long work waits for its folder; after that it makes what it needs itself.
@@ -145,6 +146,14 @@ impl Drive {
             execution: execution.clone(),
             restarted: self.driver.taken_over,
             cancel: cancel.clone(),
+            desk: Desk {
+                engine: self.engine.clone(),
+                run: self.run(),
+                effect,
+                execution: execution.id,
+                pipeline: state.pipeline(),
+                fence: Fence { run: self.run(), epoch: self.driver.lease.epoch },
+            },
         };
         let work = self.engine.inner.parts.executor.run(job);
         self.doing.insert(effect, cancel);

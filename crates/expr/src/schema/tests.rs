@@ -36,10 +36,10 @@ fn every_fault_is_named_with_its_place() {
         schema,
         json!({"title": "x", "mail": "nobody", "tags": ["a", "c"], "more": 1}),
         expect![[r#"
-        /mail: "nobody" is not a "email"
-        /tags/1: "c" is not one of "a" or "b"
-        /title: "x" is shorter than 3 characters
-        Additional properties are not allowed ('more' was unexpected)"#]],
+            /title: "x" is shorter than 3 characters
+            /mail: "nobody" is not a "email"
+            /tags/1: "c" is not one of "a" or "b"
+            Additional properties are not allowed ('more' was unexpected)"#]],
     );
 }
 

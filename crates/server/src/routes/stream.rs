@@ -14,10 +14,13 @@ use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 use holdpoint_core::{ExecutionId, PipelineId, RunId, Seq, SessionId, StreamId};
 use holdpoint_engine::documents::event::{EventDocument, Known};
-use holdpoint_engine::{Engine, Filter, Recorded};
+use holdpoint_engine::{Engine, Filter, Recorded, Whisper};
 use holdpoint_store::StoreError;
 use serde::Deserialize;
+use serde_json::json;
 use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
@@ -77,6 +80,7 @@ impl Wanted {
 struct Following {
     listener: Listener,
     events: BoxStream<'static, Result<Recorded, StoreError>>,
+    whispers: Receiver<Whisper>,
     looks: Interval,
 }
 
@@ -103,6 +107,12 @@ impl Following {
                         return None;
                     }
                 }
+                heard = self.whispers.recv() => match heard {
+                    Ok(whisper) if self.listener.hears(&whisper) => return Some((whispered(&whisper), self)),
+                    // What was missed comes as a whole message.
+                    Ok(_) | Err(RecvError::Lagged(_)) => {}
+                    Err(RecvError::Closed) => return None,
+                },
                 recorded = self.events.next() => {
                     let recorded = recorded?.ok()?;
                     if let Some(event) = self.listener.show(&recorded).await? {
@@ -115,6 +125,13 @@ impl Following {
 }
 
 impl Listener {
+    fn hears(&self, whisper: &Whisper) -> bool {
+        self.wanted.pipeline_id.is_none_or(|id| whisper.pipeline == Some(id))
+            && self.wanted.run_id.is_none_or(|id| whisper.run == id)
+            && self.wanted.execution_id.is_none_or(|id| whisper.execution == id)
+            && self.caller.rights().sees(whisper.pipeline)
+    }
+
     async fn may_listen(&self) -> bool {
         match self.caller.token() {
             None => true,
@@ -140,6 +157,19 @@ impl Listener {
 fn sent(document: &EventDocument) -> Event {
     let data = serde_json::to_string(document).unwrap_or_default();
     Event::default().id(document.seq.to_string()).event(document.event_type).data(data)
+}
+
+/// A piece of what an agent is saying. It has no position: whoever comes back gets the whole message instead.
+fn whispered(whisper: &Whisper) -> Event {
+    let data = json!({
+        "run_id": whisper.run,
+        "execution_id": whisper.execution,
+        "agent_name": &*whisper.agent,
+        "text": &*whisper.text,
+        "thinking": whisper.thinking,
+        "again": whisper.again,
+    });
+    Event::default().event("execution.delta").data(data.to_string())
 }
 
 /// Where a client left off.
@@ -176,8 +206,9 @@ async fn follow(
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let room = app.stream_room()?;
     let events = engine.subscribe(after, Filter::default());
+    let whispers = engine.whispers();
     let listener = Listener { app, engine, caller, wanted, _room: room };
-    let following = Following { listener, events, looks };
+    let following = Following { listener, events, whispers, looks };
     let events = stream::unfold(following, Following::next).map(Ok::<_, Infallible>);
     let alive = KeepAlive::new().interval(HEARTBEAT).text("still here");
     Ok(Sse::new(events).keep_alive(alive).into_response())

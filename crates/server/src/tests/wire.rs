@@ -156,7 +156,7 @@ async fn what_does_not_fit_a_handler_is_a_problem() {
         assert_eq!(post(JSON, body).await, "invalid_fields", "{body:?}");
     }
     let answer = server.post("/test/body", JSON, r#"{"name":"a","parts":[1,300]}"#).await;
-    expect![[r#"[{"message":"a whole number from 0 is expected, not integer `300`","pointer":"/parts/1"}]"#]]
+    expect![[r#"[{"pointer":"/parts/1","message":"a whole number from 0 is expected, not integer `300`"}]"#]]
         .assert_eq(&answer.json()["errors"].to_string());
 
     assert_eq!(server.get("/test/query?name=a").await.body(), r#""a""#);
@@ -169,7 +169,7 @@ async fn what_does_not_fit_a_handler_is_a_problem() {
     }
     assert_eq!(server.get("/test/%ff").await.code(), "bad_path");
     let answer = server.post("/test/body", JSON, r#"{"nme":"a"}"#).await;
-    expect![[r#"[{"message":"unknown key `nme`; did you mean `name`?","pointer":"/nme"}]"#]]
+    expect![[r#"[{"pointer":"/nme","message":"unknown key `nme`; did you mean `name`?"}]"#]]
         .assert_eq(&answer.json()["errors"].to_string());
 }
 

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use holdpoint_core::event::{Entry as JournalEntry, RunEvent};
-use holdpoint_core::{Digest, Event, FOLD_CODE, Stamp, State, StreamId, Version, evolve};
+use holdpoint_core::{Digest, FOLD_CODE, Stamp, State, StreamId, Version, evolve};
 use holdpoint_engine::{audit, doctor};
 use holdpoint_store::memory::MemoryLog;
 use holdpoint_store::{BlobStore as _, EventLog as _, StoreError};
@@ -61,13 +60,9 @@ pub async fn blobs(log: &MemoryLog, entries: &[Entry]) -> Found {
     let mut named: BTreeMap<Digest, String> = BTreeMap::new();
     for entry in entries {
         for event in &entry.events {
-            let digest = match event {
-                Event::Run(RunEvent::Made { plan, .. }) => *plan,
-                Event::Run(RunEvent::ArtifactMade { made, .. }) => made.digest,
-                Event::Journal(JournalEntry::ToolResult { workspace: Some(tree), .. }) => *tree,
-                _ => continue,
-            };
-            named.entry(digest).or_insert_with(|| format!("{} at {}", entry.row.stream, entry.row.seq.0));
+            for digest in event.blobs() {
+                named.entry(digest).or_insert_with(|| format!("{} at {}", entry.row.stream, entry.row.seq.0));
+            }
         }
     }
     let blobs = log.blobs();

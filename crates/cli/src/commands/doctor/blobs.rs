@@ -51,7 +51,7 @@ async fn named(log: &SqliteLog) -> Result<BTreeSet<Digest>, StoreError> {
         after = last.last_seq();
         for row in &rows {
             let events = event::decode(row.stream.kind(), &row.bytes).unwrap_or_default();
-            names.extend(events.iter().filter_map(Event::blob));
+            names.extend(events.iter().flat_map(Event::blobs));
         }
     }
 }

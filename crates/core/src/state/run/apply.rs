@@ -61,6 +61,7 @@ impl RunState {
                     artifacts: Vec::new(),
                     verdict: None,
                     feedback: Vec::new(),
+                    notes: Vec::new(),
                     input: None,
                     author: None,
                     errors: 0,
@@ -93,7 +94,8 @@ impl RunState {
                 self.begin_attempt(*x, *revision, *attempt, *opening, *deadline, at);
             }
             // The attempt is the same one; that it began again is for people to see.
-            RunEvent::AttemptRestarted { .. } | RunEvent::NoteQueued { .. } => {}
+            RunEvent::AttemptRestarted { .. } => {}
+            RunEvent::NoteQueued { x, text } => self.edit(*x, |e| e.notes.push(text.clone())),
             RunEvent::ApprovalGiven { gate, .. } => {
                 self.rows.interactions += 1;
                 if let Some(gate) = self.gates.get_mut(gate) {

@@ -201,6 +201,9 @@ pub struct Execution {
     /// What a person last wanted changed, or a failed check complained about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub feedback: Vec<Text>,
+    /// What people left for its agents to read, in all its attempts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Text>,
     /// What a person answered before a script ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Text>,

@@ -4,8 +4,8 @@ use axum::extract::State;
 use holdpoint_core::ExecutionId;
 use holdpoint_engine::documents::ExecutionDocument;
 use holdpoint_engine::documents::attempts::AttemptDocument;
+use holdpoint_engine::documents::context::ContextDocument;
 use holdpoint_engine::documents::execution::{LogLine, Message};
-use holdpoint_engine::documents::inputs::InputsDocument;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -71,16 +71,18 @@ async fn conversation(
     Ok(axum::Json(Listed::new(app.engine()?.conversation(id).await?, None)))
 }
 
-/// Get what an execution is given
+/// Get what an execution is given, and what its agents are told
+///
+/// Before the work this is a preview; afterwards it is what was sent.
 #[utoipa::path(get, path = "/api/executions/{id}/context", tag = "executions", params(("id" = ExecutionId, Path)),
-    responses((status = 200, description = "Outputs of the version before and of earlier checkpoints",
-        body = InputsDocument)))]
+    responses((status = 200, description = "What it is given and what its agents are told", body = ContextDocument)))]
 async fn context(
     State(app): State<App>,
     caller: Caller,
     Path(id): Path<ExecutionId>,
-) -> Result<axum::Json<InputsDocument>, Problem> {
-    Ok(axum::Json(seen(&app, &caller, id).await?.inputs))
+) -> Result<axum::Json<ContextDocument>, Problem> {
+    seen(&app, &caller, id).await?;
+    Ok(axum::Json(app.engine()?.context_document(id).await?))
 }
 
 /// List all attempts of an execution

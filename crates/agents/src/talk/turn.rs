@@ -1,0 +1,184 @@
+//! One turn: an agent's answer with all its calls of tools.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use holdpoint_core::event::Usage;
+
+use super::{Agent, Call, Halt, Setting, View, Words};
+use crate::model::{Answer, Message, Part, Question, Speaker, Stop};
+
+/// The most questions of one turn: an agent that calls nothing but refused tools ends somewhere.
+const MOST_QUESTIONS: u32 = 200;
+
+/// What came of a turn.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Turn {
+    pub text: String,
+    pub usage: Usage,
+}
+
+/// Lets an agent take a turn after hearing `words`. `key` names the turn.
+pub(crate) async fn take(
+    setting: &Setting<'_>,
+    agent: &Agent,
+    view: &mut View,
+    key: &str,
+    words: &str,
+    heard: &AtomicUsize,
+) -> Result<Turn, Halt> {
+    tell(setting, agent, view, key, words).await?;
+    let mut usage = Usage::default();
+    let mut calls = 0;
+    for number in 1..=MOST_QUESTIONS {
+        let key = format!("{key}/{number}");
+        hear_notes(setting, agent, view, &key, heard).await?;
+        let answer = ask(setting, agent, view, &key, None, usage).await?;
+        usage = usage.plus(answer.usage);
+        view.messages.push(Message { role: Speaker::Assistant, content: answer.content.clone() });
+        let wanted: Vec<(&str, &str, &serde_json::Value)> = answer
+            .content
+            .iter()
+            .filter_map(|part| match part {
+                Part::ToolUse { id, name, input } => Some((id.as_str(), name.as_str(), input)),
+                Part::Text { .. } | Part::Thinking { .. } | Part::ToolResult { .. } | Part::Other(_) => None,
+            })
+            .collect();
+        if answer.stop == Stop::Other("pause_turn".to_owned()) {
+            // The provider's own tools take longer: it goes on with its answer when it is asked again.
+            continue;
+        }
+        if wanted.is_empty() {
+            return match answer.stop {
+                Stop::EndTurn | Stop::ToolUse | Stop::Other(_) => Ok(Turn { text: answer.text(), usage }),
+                Stop::MaxTokens => Err(Halt::new(
+                    "answer_cut",
+                    format!(
+                        "{}'s answer is longer than {} tokens (llm.default_max_tokens)",
+                        agent.name, setting.max_tokens
+                    ),
+                )),
+                Stop::Refusal => {
+                    Err(Halt::new("model_declined", format!("the model would not answer {}", agent.name)))
+                }
+            };
+        }
+        let mut results = Vec::with_capacity(wanted.len());
+        for (id, tool, input) in wanted {
+            calls += 1;
+            let key = format!("{key}/{id}");
+            results.push(match setting.table.recall_result(&key) {
+                Some(result) => result,
+                None if calls > setting.tool_calls_per_turn => too_many(id, setting.tool_calls_per_turn),
+                None => setting.table.act(Call { key: &key, agent: &agent.name, id, tool, input }).await?,
+            });
+        }
+        if calls > 2 * setting.tool_calls_per_turn {
+            let message =
+                format!("{} went on calling tools after {} calls", agent.name, setting.tool_calls_per_turn);
+            return Err(Halt::new("too_many_tool_calls", message));
+        }
+        view.messages.push(Message { role: Speaker::User, content: results });
+    }
+    Err(Halt::new("too_many_questions", format!("{} did not come to an end", agent.name)))
+}
+
+fn too_many(id: &str, limit: u32) -> Part {
+    let content = format!(
+        "refused: at most {limit} calls of tools in one turn (limits.tool_calls_per_turn); answer now"
+    );
+    Part::ToolResult { tool_use_id: id.to_owned(), content, is_error: true }
+}
+
+/// Tells an agent something, and writes it down before it counts.
+pub(crate) async fn tell(
+    setting: &Setting<'_>,
+    agent: &Agent,
+    view: &mut View,
+    key: &str,
+    words: &str,
+) -> Result<(), Halt> {
+    let key = format!("{key}/told");
+    let words = if let Some(words) = setting.table.recall_words(&key) {
+        words
+    } else {
+        let system = view.messages.is_empty().then(|| agent.system.join("\n\n"));
+        let told = Words { system: system.as_deref(), text: words };
+        setting.table.keep_words(&key, &agent.name, &told).await?;
+        words.to_owned()
+    };
+    say(view, words);
+    Ok(())
+}
+
+/// What people have left since the last question reaches the agent now.
+async fn hear_notes(
+    setting: &Setting<'_>,
+    agent: &Agent,
+    view: &mut View,
+    key: &str,
+    heard: &AtomicUsize,
+) -> Result<(), Halt> {
+    let key = format!("{key}/note");
+    if let Some(words) = setting.table.recall_words(&key) {
+        heard.fetch_add(words.matches(NOTE).count(), Ordering::SeqCst);
+        say(view, words);
+        return Ok(());
+    }
+    // What was asked before needs no news: the answer is known.
+    if setting.table.recall_answer(key.trim_end_matches("/note")).is_some() {
+        return Ok(());
+    }
+    let notes = setting.table.notes().await?;
+    let new: Vec<String> =
+        notes.iter().skip(heard.load(Ordering::SeqCst)).map(|note| format!("{NOTE}{note}")).collect();
+    if new.is_empty() {
+        return Ok(());
+    }
+    let words = new.join("\n\n");
+    setting.table.keep_words(&key, &agent.name, &Words { system: None, text: &words }).await?;
+    heard.fetch_add(new.len(), Ordering::SeqCst);
+    say(view, words);
+    Ok(())
+}
+
+/// What stands before a person's note.
+const NOTE: &str = "A note from a person who watches: ";
+
+/// Words of the one who asks stand in one message, whoever they come from.
+fn say(view: &mut View, words: String) {
+    match view.messages.last_mut() {
+        Some(last) if last.role == Speaker::User => last.content.push(Part::Text { text: words }),
+        Some(_) | None => view.messages.push(Message::user(words)),
+    }
+}
+
+/// The answer under a key: as it was recorded, or asked for and recorded.
+pub(crate) async fn ask(
+    setting: &Setting<'_>,
+    agent: &Agent,
+    view: &View,
+    key: &str,
+    must_call: Option<&crate::model::ToolSpec>,
+    spent: Usage,
+) -> Result<Answer, Halt> {
+    if let Some(answer) = setting.table.recall_answer(key) {
+        return Ok(answer);
+    }
+    setting.table.may_ask(spent).await?;
+    let tools = must_call.map_or_else(|| setting.tools.to_vec(), |tool| vec![tool.clone()]);
+    let question = Question {
+        model: setting.model_name.to_owned(),
+        system: agent.system.clone(),
+        messages: view.messages.clone(),
+        tools,
+        web_search: setting.web_search && must_call.is_none(),
+        must_call: must_call.map(|tool| tool.name.clone()),
+        max_tokens: setting.max_tokens,
+        temperature: setting.temperature,
+    };
+    let name = agent.name.clone();
+    let overheard = |delta| setting.table.overhear(&name, delta);
+    let answer = setting.model.ask(question, &overheard).await?;
+    setting.table.keep_answer(key, &agent.name, &answer).await?;
+    Ok(answer)
+}

@@ -1,0 +1,112 @@
+//! Agents whose server is killed in the middle of what they do: what was written down is never asked again.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+
+use crate::agents::{agentic, pipeline, single};
+use crate::provider::{Provider, Say, answers, call, text};
+use crate::server::{Server, id};
+
+/// How many answers one execution takes.
+const ANSWERS: usize = 8;
+
+/// Numbers that are the same for the same seed.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+}
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+/// The answers that the journal of a run's execution holds.
+fn recorded(server: &Server, run: &Value) -> (Value, usize) {
+    let executions = server.run_of(run)["checkpoint_execution_history"].clone();
+    let execution = server.execution(executions[0].as_str().expect("an id"));
+    let messages = execution["agent_conversation"].as_array().expect("messages").clone();
+    let count = messages.iter().filter(|message| message["role"] == "assistant").count();
+    (execution, count)
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "how much was proven is worth reading")]
+fn crash_what_agents_were_answered_is_never_asked_again() {
+    let kills = number("HOLDPOINT_KILLS").unwrap_or(30) * 2 / 3;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_micros() as u64;
+    let seed = number("HOLDPOINT_KILL_SEED").unwrap_or(now);
+    let mut numbers = Numbers(seed);
+    // Each question carries how many answers the journal must have had at least.
+    let floor = Arc::new(AtomicUsize::new(0));
+    let again = Arc::new(AtomicUsize::new(0));
+    let (least, wrong) = (Arc::clone(&floor), Arc::clone(&again));
+    let provider = Provider::start(move |question| {
+        let n = answers(question);
+        if n < least.load(Ordering::SeqCst) {
+            wrong.fetch_add(1, Ordering::SeqCst);
+        }
+        // tidy: sleep, because a provider takes its time, and a kill should find work under way
+        std::thread::sleep(Duration::from_millis(3));
+        if n + 1 == ANSWERS {
+            return text("It is written.");
+        }
+        // Done twice, the second of these would fail, and say so in the file.
+        let input = if n == 0 {
+            json!({"operation": "write", "path": "summary.json", "content": "{\"title\": \"0\"}"})
+        } else {
+            let (old, new) = (format!("\"{}\"", n - 1), format!("\"{n}\""));
+            json!({"operation": "edit", "path": "summary.json", "old_text": old, "new_text": new})
+        };
+        Say::Parts(vec![call(&format!("c{n}"), "file_operations", &input)])
+    });
+    let mut server = Server::start_with(&[("ANTHROPIC_BASE_URL", &provider.url)]);
+    let artifacts =
+        json!([{"name": "summary", "format": "json", "schema": {"type": "object", "properties": {}}}]);
+    let made = pipeline(&server, &[agentic("Summary", single(&["file_operations"]), artifacts)]);
+    let (mut killed, mut runs, mut in_the_middle) = (0, 0, 0);
+    while killed < kills {
+        floor.store(0, Ordering::SeqCst);
+        let run = server.run(&made);
+        runs += 1;
+        let execution = id(&run["current_execution"]["execution_id"]);
+        loop {
+            if killed < kills {
+                // tidy: sleep, because a kill comes at any moment
+                std::thread::sleep(Duration::from_millis(numbers.below(60)));
+                server.kill();
+                killed += 1;
+                // What stands in the log now must never be asked again; the provider is told before the server.
+                floor.store(server.answers_on_disk(&execution), Ordering::SeqCst);
+                in_the_middle += usize::from((1..ANSWERS).contains(&floor.load(Ordering::SeqCst)));
+                server.restart();
+            }
+            let (now, _) = recorded(&server, &run);
+            match now["status"].as_str() {
+                Some("completed") => break,
+                Some("failed") => panic!("seed {seed}: {now:#}"),
+                _ if killed == kills => {
+                    server.until(&run, |e| e["status"] != "in_progress");
+                }
+                _ => {}
+            }
+        }
+        let (ended, count) = recorded(&server, &run);
+        assert_eq!(count, ANSWERS, "seed {seed}: {ended:#}");
+        assert_eq!(ended["usage"]["calls"], ANSWERS, "seed {seed}");
+        let record = id(&ended["artifacts_generated"][0]["artifact_record_id"]);
+        let bytes = server.get(&format!("/api/artifacts/{record}/download")).body;
+        let title: Value = serde_json::from_slice(&bytes).expect("JSON");
+        assert_eq!(title["title"], (ANSWERS - 2).to_string(), "seed {seed}");
+    }
+    assert_eq!(again.load(Ordering::SeqCst), 0, "seed {seed}: questions that had been answered came again");
+    let told = format!("seed {seed}: {killed} kills, {in_the_middle} in the middle, {runs} runs");
+    assert!(in_the_middle * 4 > killed as usize, "{told}");
+    eprintln!("{told}");
+}

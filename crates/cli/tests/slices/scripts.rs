@@ -1,0 +1,197 @@
+//! Slice 18: scripts.
+
+use serde_json::{Value, json};
+
+use crate::server::{Server, id};
+
+fn script(name: &str, path: &str, artifacts: Value) -> Value {
+    json!({
+        "checkpoint_name": name,
+        "checkpoint_description": "d",
+        "inputs": {"include_previous_version": false},
+        "execution": {
+            "mode": "script",
+            "script_config": {"script_path": path, "requires_user_input": false},
+            "retry_config": {"max_auto_retries": 0, "on_failure": "pause_pipeline", "retry_delay_seconds": 0},
+            "timeout_config": {"enabled": false},
+        },
+        "human_interaction": {
+            "requires_approval_to_start": false,
+            "requires_approval_to_complete": false,
+            "max_revision_iterations": 0,
+        },
+        "output": {"artifacts": artifacts, "validation": {"enabled": false}},
+        "instructions": {
+            "task_prompt": "Make the report.",
+            "injection_points": {
+                "previous_version_context": "before_task_prompt",
+                "checkpoint_references": "before_task_prompt",
+            },
+        },
+    })
+}
+
+/// A pipeline with one script, whose file is in place.
+fn with_script(server: &Server, step: &Value, file: &str, text: &str) -> Value {
+    let pipeline = server.pipeline(&[], true);
+    let path = format!("/api/pipelines/{}/checkpoints", id(&pipeline["pipeline_id"]));
+    server.post(&path, step).expect(201);
+    let folder = server.folder(&pipeline).join("scripts");
+    std::fs::create_dir_all(&folder).expect("made");
+    std::fs::write(folder.join(file), text).expect("written");
+    pipeline
+}
+
+fn lines(execution: &Value) -> Vec<String> {
+    let logs = execution["execution_logs"].as_array().expect("lines").iter();
+    logs.map(|line| line["message"].as_str().expect("text").to_owned()).collect()
+}
+
+#[test]
+fn slice_18_a_script_writes_its_report_and_returns_a_value() {
+    let server = Server::start();
+    let artifacts =
+        json!([{"name": "figures", "format": "json", "schema": {"type": "object", "properties": {}}}]);
+    let mut step = script("Report", "generate_report.py", artifacts);
+    step["execution"]["script_config"]["parameters"] = json!({"title": "Q3"});
+    step["execution"]["script_config"]["requires_user_input"] = json!(true);
+    step["execution"]["script_config"]["user_input_prompt"] = json!("Which quarter?");
+    let text = "import os\n\
+                def main(title, inputs, user_input):\n\
+                \x20   print('working on', title)\n\
+                \x20   with open(os.environ['HOLDPOINT_STAGING'] + '/report.pdf', 'wb') as file:\n\
+                \x20       file.write(b'%PDF-1.7')\n\
+                \x20   return {'title': title, 'asked': user_input, 'secrets': os.access('/etc/shadow', os.R_OK)}\n";
+    let pipeline = with_script(&server, &step, "generate_report.py", text);
+    let run = server.run(&pipeline);
+    let execution = server.until(&run, |e| e["waiting_for"]["kind"] == "script_input");
+    let at = format!("/api/executions/{}/submit", id(&execution["execution_id"]));
+    server.post(&at, &json!({"user_input": "the third"})).expect(200);
+    let execution = server.until(&run, |e| e["status"] == "completed");
+    assert!(lines(&execution).contains(&"working on Q3".to_owned()), "{:?}", lines(&execution));
+    let made = execution["artifacts_generated"].as_array().expect("some").clone();
+    let read = |name: &str| {
+        let artifact =
+            made.iter().find(|a| a["artifact_name"] == name).unwrap_or_else(|| panic!("{name} in {made:?}"));
+        let file = server.folder(&pipeline).join(artifact["file_path"].as_str().expect("a path"));
+        crate::safety::soon("it is promoted", || file.exists());
+        std::fs::read(file).expect("readable")
+    };
+    assert_eq!(read("report"), b"%PDF-1.7");
+    let figures: Value = serde_json::from_slice(&read("figures")).expect("JSON");
+    assert_eq!(figures, json!({"title": "Q3", "asked": "the third", "secrets": false}));
+}
+
+#[test]
+fn slice_18_an_error_has_its_trace_and_leaves_its_folder() {
+    let server = Server::start();
+    let text =
+        "def helper():\n    raise ValueError('no luck')\n\ndef main():\n    print('begin')\n    helper()\n";
+    let pipeline = with_script(&server, &script("Report", "bad.py", json!([])), "bad.py", text);
+    let run = server.run(&pipeline);
+    let execution = server.until(&run, |e| e["status"] == "failed");
+    let error = &execution["error_details"]["last_error"];
+    assert_eq!(error["error_type"], "script_error");
+    assert_eq!(error["error_message"], "bad.py raised ValueError: no luck");
+    let trace = error["stack_trace"].as_str().expect("a trace");
+    assert!(trace.contains("line 2, in helper") && trace.contains("ValueError: no luck"), "{trace}");
+    assert!(!trace.contains(".caller.py"), "{trace}");
+    crate::safety::soon("its folder is with the failed ones", || {
+        let errored = crate::server::files(&server.folder(&pipeline).join(".errored"));
+        errored.iter().any(|file| file.ends_with("error_info.json"))
+    });
+}
+
+#[test]
+fn slice_18_any_executable_is_run_with_facts_on_standard_input() {
+    let server = Server::start();
+    let mut step = script(
+        "Report",
+        "report.sh",
+        json!([{"name": "facts", "format": "json", "schema": {"type": "object", "properties": {}}}]),
+    );
+    step["execution"]["script_config"]["parameters"] = json!({"depth": 2});
+    let text = "#!/bin/sh\ncat > \"$HOLDPOINT_STAGING/facts.json\"\necho to the error stream >&2\n";
+    let pipeline = with_script(&server, &step, "report.sh", text);
+    let run = server.run(&pipeline);
+    let execution = server.until(&run, |e| e["status"] == "completed");
+    let path = execution["artifacts_generated"][0]["file_path"].as_str().expect("a path");
+    let file = server.folder(&pipeline).join(path);
+    crate::safety::soon("it is promoted", || file.exists());
+    let facts = crate::server::json_file(&file);
+    assert_eq!(facts["parameters"], json!({"depth": 2}));
+    let logs = execution["execution_logs"].as_array().expect("lines").clone();
+    let line = logs.iter().find(|line| line["message"] == "to the error stream").expect("the line");
+    assert_eq!(line["level"], "warning");
+}
+
+#[test]
+fn slice_18_what_is_declared_must_be_made_and_parse() {
+    let server = Server::start();
+    let declared =
+        json!([{"name": "figures", "format": "json", "schema": {"type": "object", "properties": {}}}]);
+    for (text, kind, message) in [
+        ("def main(): pass\n", "missing_artifacts", "figures"),
+        (
+            "import os\ndef main(): open(os.environ['HOLDPOINT_STAGING'] + '/figures.json', 'w').write('{')\n",
+            "invalid_artifact",
+            "`figures.json` is not JSON",
+        ),
+        (
+            "import os\ndef main(): os.symlink('/etc/passwd', os.environ['HOLDPOINT_STAGING'] + '/figures.json')\n",
+            "invalid_artifact",
+            "not an ordinary file",
+        ),
+        ("def other(): pass\n", "script_error", "no function `main`"),
+    ] {
+        let pipeline = with_script(&server, &script("Report", "made.py", declared.clone()), "made.py", text);
+        let run = server.run(&pipeline);
+        let execution = server.until(&run, |e| e["status"] == "failed");
+        let error = &execution["error_details"]["last_error"];
+        assert_eq!(error["error_type"], kind, "{error}");
+        assert!(error["error_message"].as_str().expect("a message").contains(message), "{error}");
+    }
+}
+
+#[test]
+fn slice_18_a_script_that_is_cancelled_or_too_slow_ends_with_everything_it_started() {
+    let server = Server::start();
+    let text = "import os, subprocess, time\n\
+                def main():\n\
+                \x20   subprocess.Popen(['sleep', '86399'], start_new_session=True)\n\
+                \x20   print('asleep', flush=True)\n\
+                \x20   time.sleep(86399)\n";
+    let pipeline = with_script(&server, &script("Report", "slow.py", json!([])), "slow.py", text);
+    let run = server.run(&pipeline);
+    let execution = server.until(&run, |e| lines(e).contains(&"asleep".to_owned()));
+    server
+        .post(&format!("/api/executions/{}/cancel", id(&execution["execution_id"])), &json!({}))
+        .expect(200);
+    let execution = server.until(&run, |e| e["status"] == "failed");
+    assert_eq!(execution["error_details"]["last_error"]["error_type"], "cancelled");
+    crate::safety::soon("nothing of it is left", || {
+        let all = std::fs::read_dir("/proc").expect("processes").flatten();
+        let told = all.filter_map(|p| std::fs::read_to_string(p.path().join("cmdline")).ok());
+        !told.into_iter().any(|line| line.contains("sleep\u{0}86399"))
+    });
+}
+
+#[test]
+fn slice_18_only_scripts_of_the_pipeline_are_run() {
+    let server = Server::start();
+    for (path, code) in [("../x.py", 422), ("/etc/x.py", 0), ("missing.py", 0)] {
+        let pipeline = server.pipeline(&[], true);
+        let at = format!("/api/pipelines/{}/checkpoints", id(&pipeline["pipeline_id"]));
+        let answer = server.post(&at, &script("Report", path, json!([])));
+        if code != 0 {
+            assert_eq!(answer.status, code, "{path}");
+            continue;
+        }
+        answer.expect(201);
+        let run = server.run(&pipeline);
+        let execution = server.until(&run, |e| e["status"] == "failed");
+        let kind =
+            execution["error_details"]["last_error"]["error_type"].as_str().expect("a type").to_owned();
+        assert!(["script_missing", "script_not_allowed"].contains(&kind.as_str()), "{path}: {kind}");
+    }
+}

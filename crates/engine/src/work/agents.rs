@@ -1,0 +1,330 @@
+//! Doing the work of agents: what they are given, told and allowed, their conversation, and what they hand in.
+
+use holdpoint_agents::model::ToolSpec;
+use holdpoint_agents::prompt::{Brief, Material, MaterialFile, MaterialKind, Told};
+use holdpoint_agents::talk::{self, Agent, Discussion, Setting};
+use holdpoint_agents::tools::{self, CODE_EXECUTION, FILE_OPERATIONS, FileLimits, Files, WEB_SEARCH};
+use holdpoint_core::commands::record_outcome::Outcome;
+use holdpoint_core::definition::{
+    AgentConfig, ArtifactDefinition, CheckpointDefinition, CreationMode, Format,
+};
+use holdpoint_core::event::{Entry, Level, Usage};
+use serde_json::json;
+
+use super::collect::{collect, file_name};
+use super::desk::Desk;
+use super::room::{Given, GivenFiles, Room};
+use super::stop::Stop;
+use super::table::Seat;
+use super::{Worker, snapshot};
+use crate::executor::Job;
+
+/// The name under which an attempt's files at its beginning are pinned.
+const WORKSPACE: &str = "workspace";
+/// The name under which what an agent is told is pinned, before its own name.
+pub(crate) const CONTEXT: &str = "context ";
+
+/// One agent as it is defined, by whomever.
+pub(super) struct Defined {
+    pub name: String,
+    role: Option<String>,
+    pub system: String,
+    pub task: String,
+}
+
+impl Worker {
+    /// Does the work of an agentic step.
+    pub(super) async fn agentic(
+        &self,
+        job: &Job,
+        definition: &CheckpointDefinition,
+    ) -> Result<Outcome, Stop> {
+        let desk = &job.desk;
+        let Some(config) = &definition.execution.agent_config else {
+            return Err(Stop::new("no_agents", "the step has no agent_config"));
+        };
+        let entries = desk.open().await?;
+        let room = Room::of(desk).await?;
+        let given = GivenFiles::read(desk).await?;
+        room.furnish(&given).await?;
+        self.settle_files(job, &room, definition, &entries).await?;
+        let told_before = entries.iter().any(|entry| matches!(entry, Entry::Message { .. }));
+        let mut seat = Seat::new(self, desk, &room, entries, job.cancel.clone()).await?;
+        let has = |tool: &str| config.tools.iter().any(|name| name == tool);
+        if has(FILE_OPERATIONS) {
+            let declared = definition.output.artifacts.iter().map(file_name).collect();
+            let limits = FileLimits { file_bytes: self.settings.file_bytes };
+            seat.files = Some(Files::open(&room.workspace, &room.staging, &room.inputs, declared, limits)?);
+        }
+        seat.code = has(CODE_EXECUTION);
+        let specs = specs(config);
+        let model_name = config.model.clone().unwrap_or_else(|| self.settings.default_model.clone());
+        if has(WEB_SEARCH) && !self.model.can_search(&model_name) {
+            let message = format!(
+                "`{model_name}` has no web search of its own; leave the tool out or use another model"
+            );
+            return Err(Stop::new("no_web_search", message));
+        }
+        let setting = Setting {
+            model: &*self.model,
+            model_name: &model_name,
+            max_tokens: self.settings.max_tokens,
+            temperature: Some(self.settings.temperature),
+            tools: &specs,
+            web_search: has(WEB_SEARCH),
+            tool_calls_per_turn: self.settings.tool_calls_per_turn,
+            table: &seat,
+        };
+        let mut usage = Usage::default();
+        let done = self.converse(job, definition, config, &setting, &given, told_before, &mut usage).await;
+        let text = done.map_err(|stop| stop.costing(usage))?;
+        if seat.files.is_none() {
+            hand_in(&room, &definition.output.artifacts, &text)?;
+        }
+        let declared = &definition.output.artifacts;
+        let artifacts = collect(desk, &room.staging, declared, None, self.settings.file_bytes).await;
+        let artifacts = artifacts.map_err(|stop| stop.costing(usage))?;
+        Ok(Outcome::Done { output: None, artifacts, usage })
+    }
+
+    /// Tells the agents, lets them talk, and gives the last words of the one who writes.
+    #[expect(clippy::too_many_arguments, reason = "all of it is one attempt")]
+    async fn converse(
+        &self,
+        job: &Job,
+        definition: &CheckpointDefinition,
+        config: &AgentConfig,
+        setting: &Setting<'_>,
+        given: &GivenFiles,
+        told_before: bool,
+        usage: &mut Usage,
+    ) -> Result<String, Stop> {
+        let desk = &job.desk;
+        let stopped = |halt: talk::Halt| Stop::new(&halt.error_type, halt.message);
+        let mut materials = materials(given, &job.execution);
+        let rules = rules(config, &definition.output.artifacts);
+        let feedback: Vec<String> = job.execution.feedback.iter().map(ToString::to_string).collect();
+        self.shorten(setting, &mut materials, definition, given, usage).await?;
+        let brief = |system: &str, task: &str| -> Told {
+            let instructions = definition.instructions.as_ref();
+            Brief { instructions, system, task, materials: &materials, feedback: &feedback, rules: &rules }
+                .told()
+        };
+        let defined = match config.creation_mode {
+            CreationMode::MetaAgent => {
+                let instructions = config.meta_agent_instructions.as_deref().unwrap_or_default();
+                let told = brief(META, instructions);
+                let max = config.max_agents.unwrap_or(1);
+                let meta =
+                    Agent { name: "Meta-agent".into(), role: None, system: told.system, first: told.user };
+                let (made, cost) = talk::make_agents(setting, &meta, max).await.map_err(stopped)?;
+                *usage = usage.plus(cost);
+                if !told_before {
+                    let names: Vec<&str> = made.iter().map(|agent| agent.name.as_str()).collect();
+                    let text = format!("the meta-agent made {}", names.join(", "));
+                    desk.log(Level::Info, &text, Some(json!({"agents": made}))).await?;
+                }
+                let of = |agent: talk::Made| Defined {
+                    name: agent.name,
+                    role: Some(agent.role),
+                    system: agent.system_prompt,
+                    task: agent.task_prompt,
+                };
+                made.into_iter().map(of).collect()
+            }
+            CreationMode::Predefined | CreationMode::Single => defined(config),
+        };
+        let mut agents = Vec::with_capacity(defined.len());
+        for Defined { name, role, system, task } in defined {
+            let told = brief(&system, &task);
+            if !told_before {
+                let (digest, _) = desk.keep(json!(told).to_string().into_bytes()).await?;
+                desk.write(vec![Entry::Pinned { name: format!("{CONTEXT}{name}").into(), digest }]).await?;
+            }
+            agents.push(Agent { name, role, system: told.system, first: told.user });
+        }
+        let max_turns = config.max_turns.unwrap_or(agents.len() as u32 + 1);
+        let discussion = Discussion { mode: config.discussion_mode, max_turns };
+        match talk::discuss(setting, &agents, discussion).await {
+            Ok(outcome) => {
+                *usage = usage.plus(outcome.usage);
+                for text in outcome.left_out {
+                    desk.log(Level::Warning, &text, None).await?;
+                }
+                Ok(outcome.text)
+            }
+            Err((halt, cost)) => {
+                *usage = usage.plus(cost);
+                Err(stopped(halt))
+            }
+        }
+    }
+
+    /// A fresh attempt begins with what the one before had handed in, if something about that is to be changed; an
+    /// attempt that was cut off goes on with the files that its journal knows.
+    async fn settle_files(
+        &self,
+        job: &Job,
+        room: &Room,
+        definition: &CheckpointDefinition,
+        entries: &[Entry],
+    ) -> Result<(), Stop> {
+        let desk = &job.desk;
+        let last = entries.iter().rev().find_map(|entry| match entry {
+            Entry::ToolResult { workspace, .. } => *workspace,
+            Entry::Pinned { name, digest } if &**name == WORKSPACE => Some(*digest),
+            _ => None,
+        });
+        if let Some(digest) = last {
+            let packed = desk.bytes(digest).await?;
+            let room = room.clone();
+            let unpacked = tokio::task::spawn_blocking(move || snapshot::unpack(&room, &packed)).await;
+            unpacked.map_err(std::io::Error::other)??;
+            return Ok(());
+        }
+        if !entries.is_empty() {
+            return Ok(());
+        }
+        if !job.execution.feedback.is_empty() {
+            bring_back(desk, room, &definition.output.artifacts).await?;
+        }
+        let (pack_of, room) = (desk.clone(), room.clone());
+        let packed = tokio::task::spawn_blocking(move || snapshot::pack(&room))
+            .await
+            .map_err(std::io::Error::other)??;
+        match packed {
+            Some(bytes) => {
+                let (digest, _) = pack_of.keep(bytes).await?;
+                desk.write(vec![Entry::Pinned { name: WORKSPACE.into(), digest }]).await?;
+            }
+            None => {
+                let text = "the workspace is too large to be kept: after a crash the work goes on with the files as they are";
+                desk.log(Level::Warning, text, None).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What an agent that makes agents is told.
+pub(super) const META: &str = "You do not do the task yourself. You define the agents that will do it together, each with a name, a role, \
+                    a system prompt and a task prompt of its own, by calling the tool `create_agents`.";
+
+pub(super) fn defined(config: &AgentConfig) -> Vec<Defined> {
+    if let Some(agent) = &config.agent {
+        let (name, system, task) =
+            (agent.name.clone(), agent.system_prompt.clone(), agent.task_prompt.clone());
+        return vec![Defined { name, role: None, system, task }];
+    }
+    let all = config.agents.iter().flatten();
+    all.map(|agent| Defined {
+        name: agent.name.clone(),
+        role: Some(agent.role.clone()),
+        system: agent.system_prompt.clone(),
+        task: agent.task_prompt.clone(),
+    })
+    .collect()
+}
+
+fn specs(config: &AgentConfig) -> Vec<ToolSpec> {
+    let spec = |name: &String| match name.as_str() {
+        FILE_OPERATIONS => Some(tools::file_operations()),
+        CODE_EXECUTION => Some(tools::code_execution()),
+        _ => None,
+    };
+    config.tools.iter().filter_map(spec).collect()
+}
+
+/// How the work is handed in.
+pub(super) fn rules(config: &AgentConfig, declared: &[ArtifactDefinition]) -> String {
+    if declared.is_empty() {
+        return String::new();
+    }
+    let line = |artifact: &ArtifactDefinition| {
+        let about = artifact.description.as_deref().map_or_else(String::new, |text| format!(": {text}"));
+        let schema = artifact.schema.as_ref().filter(|schema| !schema.is_null());
+        let schema = schema.map_or_else(String::new, |schema| format!("; its JSON Schema is {schema}"));
+        format!("- {}{about}{schema}", file_name(artifact))
+    };
+    let list = declared.iter().map(line).collect::<Vec<_>>().join("\n");
+    if config.tools.iter().any(|tool| tool == FILE_OPERATIONS) {
+        format!("Outputs are handed in as files in `artifacts_staging/`, by these names:\n{list}")
+    } else {
+        format!("Your answer is the output, all of it and nothing else:\n{list}")
+    }
+}
+
+pub(super) fn materials(
+    given: &GivenFiles,
+    execution: &holdpoint_core::state::run::Execution,
+) -> Vec<Material> {
+    let mut all: Vec<Material> = Vec::new();
+    if let Some((version, why)) = &given.no_previous {
+        let (kind, number) = (MaterialKind::Previous, execution.position + 1);
+        all.push(Material { kind, number, version: *version, files: Vec::new(), missing: Some(why.clone()) });
+    }
+    let groups = [(MaterialKind::Previous, &given.previous), (MaterialKind::Referenced, &given.referenced)];
+    for (kind, files) in groups {
+        for given in files {
+            let same =
+                |m: &&mut Material| (m.kind, m.number, m.version) == (kind, given.number, given.version);
+            match all.iter_mut().find(same) {
+                Some(material) => material.files.push(file(given)),
+                None => {
+                    let (number, version) = (given.number, given.version);
+                    all.push(Material { kind, number, version, files: vec![file(given)], missing: None });
+                }
+            }
+        }
+    }
+    all
+}
+
+fn file(given: &Given) -> MaterialFile {
+    let content = std::str::from_utf8(&given.bytes).map_or_else(
+        |_| format!("[{} bytes that are not text; read the file with code]", given.bytes.len()),
+        ToOwned::to_owned,
+    );
+    let (name, path, format) = (given.file.clone(), given.path.clone(), given.format.clone());
+    MaterialFile { name, path, format, content, shortened: None }
+}
+
+/// Puts what was handed in last where it can be changed.
+async fn bring_back(desk: &Desk, room: &Room, declared: &[ArtifactDefinition]) -> Result<(), Stop> {
+    for (name, digest) in desk.engine.last_outputs(desk.execution).await? {
+        let known = declared.iter().find(|artifact| artifact.name == name);
+        let Some(artifact) = known else { continue };
+        let bytes = desk.bytes(digest).await?;
+        tokio::fs::write(room.staging.join(file_name(artifact)), bytes).await?;
+    }
+    Ok(())
+}
+
+/// An agent without the tool for files gives its last words as the one output.
+fn hand_in(room: &Room, declared: &[ArtifactDefinition], text: &str) -> Result<(), Stop> {
+    let [artifact] = declared else { return Ok(()) };
+    let text = if artifact.format == Format::Md { text.trim() } else { unquoted(text.trim()) };
+    Ok(std::fs::write(room.staging.join(file_name(artifact)), format!("{text}\n"))?)
+}
+
+/// What stands inside a fence, if all of a text does.
+fn unquoted(text: &str) -> &str {
+    let inside = || {
+        let rest = text.strip_prefix("```")?.strip_suffix("```")?;
+        let (_, inside) = rest.split_once('\n')?;
+        (!inside.contains("```")).then_some(inside.trim_end())
+    };
+    inside().unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unquoted;
+
+    #[test]
+    fn only_a_whole_quotation_is_opened() {
+        assert_eq!(unquoted("```json\n{\"a\": 1}\n```"), "{\"a\": 1}");
+        assert_eq!(unquoted("{\"a\": 1}"), "{\"a\": 1}");
+        assert_eq!(unquoted("```a\n1\n```\nand\n```b\n2\n```"), "```a\n1\n```\nand\n```b\n2\n```");
+    }
+}

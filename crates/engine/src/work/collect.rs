@@ -1,0 +1,173 @@
+//! Taking in what work has made: the files in its staging folder, looked at before they count.
+//!
+//! Invariant: only ordinary files that nobody else has a name for are taken, and none beyond the limit.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use holdpoint_core::commands::record_outcome::Collected;
+use holdpoint_core::definition::{ArtifactDefinition, Format};
+use holdpoint_core::paths::{is_plain_name, staged_name};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, fstat, openat};
+use serde_json::Value;
+
+use super::desk::Desk;
+use super::stop::Stop;
+
+/// How many files one execution may hand in.
+const MOST_FILES: usize = 1000;
+
+/// A file that was handed in.
+struct Found {
+    name: String,
+    format: String,
+    bytes: Vec<u8>,
+    /// Its file, if it has one.
+    file: Option<String>,
+}
+
+/// Collects the declared outputs, and whatever else stands in the staging folder. `returned` fills what a script
+/// did not write.
+pub(crate) async fn collect(
+    desk: &Desk,
+    staging: &Path,
+    declared: &[ArtifactDefinition],
+    returned: Option<&Value>,
+    limit: u64,
+) -> Result<Vec<Collected>, Stop> {
+    let (folder, wanted) = (staging.to_owned(), declared.to_vec());
+    let read = tokio::task::spawn_blocking(move || look(&folder, &wanted, limit)).await;
+    let mut found = read.map_err(|cause| Stop::new("workspace", cause.to_string()))??;
+    fill(&mut found, declared, returned);
+    for artifact in declared {
+        if let Some(file) = found.iter().find(|file| file.name == artifact.name) {
+            parses(artifact.format, &file.bytes)
+                .map_err(|why| Stop::new("invalid_artifact", format!("`{}` {why}", file_name(artifact))))?;
+        }
+    }
+    let mut collected = Vec::with_capacity(found.len());
+    for Found { name, format, bytes, file } in found {
+        let (digest, size) = desk.keep(bytes).await?;
+        // From here on the file stands under its long name, which the tree gives it.
+        if let Some(file) = file {
+            put_away(staging, &file, declared.iter().find(|artifact| artifact.name == name))?;
+        }
+        collected.push(Collected { name: name.into(), format: format.into(), digest, size });
+    }
+    Ok(collected)
+}
+
+fn put_away(staging: &Path, file: &str, declared: Option<&ArtifactDefinition>) -> std::io::Result<()> {
+    let long = declared.and_then(|a| Some(staged_name(&a.name, a.artifact_id?, a.format.extension())));
+    match long {
+        Some(long) => std::fs::rename(staging.join(file), staging.join(long)),
+        None => std::fs::remove_file(staging.join(file)),
+    }
+}
+
+/// The name that a declared output has in the staging folder.
+pub(crate) fn file_name(artifact: &ArtifactDefinition) -> String {
+    format!("{}.{}", artifact.name, artifact.format.extension())
+}
+
+fn look(staging: &Path, declared: &[ArtifactDefinition], limit: u64) -> Result<Vec<Found>, Stop> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = openat(CWD, staging, flags, Mode::empty()).map_err(std::io::Error::from)?;
+    let mut names = Vec::new();
+    let mut buffer = Vec::with_capacity(8192);
+    let mut entries = RawDir::new(&folder, buffer.spare_capacity_mut());
+    while let Some(entry) = entries.next() {
+        let entry = entry.map_err(std::io::Error::from)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name != "." && name != ".." {
+            names.push(name);
+        }
+    }
+    names.sort();
+    if names.len() > MOST_FILES {
+        let message = format!("{} files were handed in, at most {MOST_FILES} are taken", names.len());
+        return Err(Stop::new("too_many_artifacts", message));
+    }
+    let mut found: Vec<Found> = Vec::new();
+    for name in names {
+        let long = |a: &&ArtifactDefinition| {
+            a.artifact_id.is_some_and(|id| name == staged_name(&a.name, id, a.format.extension()))
+        };
+        let known = declared.iter().find(|a| file_name(a) == name).or_else(|| declared.iter().find(long));
+        let taken = |name: &str| found.iter().any(|other| other.name == name);
+        let (output, format) = match known {
+            Some(artifact) => (artifact.name.clone(), artifact.format.extension().to_owned()),
+            None => match name.rsplit_once('.') {
+                Some((stem, format)) if is_plain_name(stem) && is_plain_name(&name) => {
+                    let is_free = !taken(stem) && declared.iter().all(|artifact| artifact.name != stem);
+                    (if is_free { stem.to_owned() } else { format!("{stem}_{format}") }, format.to_owned())
+                }
+                Some(_) | None => {
+                    let message = format!(
+                        "`{name}` in artifacts_staging is no name for an artifact: name and extension"
+                    );
+                    return Err(Stop::new("invalid_artifact", message));
+                }
+            },
+        };
+        if taken(&output) {
+            let message =
+                format!("`{output}` was handed in twice; leave one file of that name in artifacts_staging");
+            return Err(Stop::new("invalid_artifact", message));
+        }
+        let bytes = read(&folder, &name, limit)?;
+        found.push(Found { name: output, format, bytes, file: Some(name) });
+    }
+    Ok(found)
+}
+
+fn read(folder: &impl std::os::fd::AsFd, name: &str, limit: u64) -> Result<Vec<u8>, Stop> {
+    let wrong = |what: &str| Stop::new("invalid_artifact", format!("`{name}` in artifacts_staging {what}"));
+    let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).map_err(std::io::Error::from)?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return Err(wrong("is not an ordinary file; only those can be outputs"));
+    }
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(openat(folder, name, flags, Mode::empty()).map_err(std::io::Error::from)?);
+    // Looked at again: it may have been swapped since.
+    let stat = fstat(&file).map_err(std::io::Error::from)?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || stat.st_nlink != 1 {
+        return Err(wrong("has another name elsewhere; write a copy"));
+    }
+    let mut bytes = Vec::new();
+    file.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        return Err(wrong(&format!("is larger than {limit} bytes (limits.max_file_size_mb)")));
+    }
+    Ok(bytes)
+}
+
+/// A returned value becomes the one JSON output that was not written, or several by their names.
+fn fill(found: &mut Vec<Found>, declared: &[ArtifactDefinition], returned: Option<&Value>) {
+    let Some(value) = returned.filter(|value| !value.is_null()) else { return };
+    let missing: Vec<&ArtifactDefinition> = declared
+        .iter()
+        .filter(|a| a.format == Format::Json && !found.iter().any(|file| file.name == a.name))
+        .collect();
+    let all_named = missing.len() > 1 && missing.iter().all(|a| value.get(&a.name).is_some());
+    for artifact in &missing {
+        let part =
+            if all_named { value.get(&artifact.name) } else { Some(value).filter(|_| missing.len() == 1) };
+        let Some(bytes) = part.and_then(|part| serde_json::to_vec_pretty(part).ok()) else { continue };
+        let format = artifact.format.extension().to_owned();
+        found.push(Found { name: artifact.name.clone(), format, bytes, file: None });
+    }
+}
+
+/// Whether bytes are of a format.
+pub(crate) fn parses(format: Format, bytes: &[u8]) -> Result<(), String> {
+    let text = std::str::from_utf8(bytes)
+        .map_err(|cause| format!("is not text in UTF-8 (byte {})", cause.valid_up_to()))?;
+    match format {
+        Format::Json => {
+            serde_json::from_str::<Value>(text).map(drop).map_err(|cause| format!("is not JSON: {cause}"))
+        }
+        Format::Md | Format::Mmd | Format::Txt | Format::Py | Format::Html | Format::Csv => Ok(()),
+    }
+}

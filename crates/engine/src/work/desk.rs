@@ -1,0 +1,128 @@
+//! What work is done at: its journal, its bytes, and its run as it stands.
+//!
+//! Invariant: what was written here is durable before it is used, and whoever takes the work over reads it back.
+
+use std::sync::Arc;
+
+use holdpoint_core::event::{Entry, Level};
+use holdpoint_core::state::run::{EffectId, Execution, Part};
+use holdpoint_core::{
+    Actor, Command, Digest, Event, ExecutionId, PipelineId, RunId, State, StreamId, Version,
+};
+use holdpoint_store::Fence;
+use serde_json::Value;
+
+use crate::{Engine, SubmitError};
+
+/// Content beyond this stands beside the log.
+const LARGE: usize = 16 * 1024;
+/// How much of it is shown in the log.
+const SHOWN: usize = 2 * 1024;
+/// How many rows are read at once.
+const PAGE: u32 = 500;
+
+/// Where one piece of work is done.
+#[derive(Clone)]
+pub struct Desk {
+    pub(crate) engine: Engine,
+    pub(crate) run: RunId,
+    pub(crate) effect: EffectId,
+    pub(crate) execution: ExecutionId,
+    pub(crate) pipeline: Option<PipelineId>,
+    pub(crate) fence: Fence,
+}
+
+impl std::fmt::Debug for Desk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Desk").field("run", &self.run).field("effect", &self.effect).finish_non_exhaustive()
+    }
+}
+
+impl Desk {
+    /// What this very work has written before it was cut off; begins to write, if it has not.
+    pub async fn open(&self) -> Result<Vec<Entry>, SubmitError> {
+        let begin = Entry::Began {
+            revision: self.effect.revision,
+            attempt: self.effect.attempt,
+            check: self.effect.part == Part::Check,
+        };
+        let mut ours = None;
+        let (mut after, stream) = (Version(0), StreamId::Journal(self.execution));
+        loop {
+            let rows = self.engine.log().read(stream, after, PAGE).await?;
+            for row in &rows {
+                after = row.last();
+                for recorded in crate::live::recorded(row)? {
+                    let Event::Journal(entry) = recorded.event else { continue };
+                    match (&entry, &mut ours) {
+                        (Entry::Began { .. }, _) => ours = (entry == begin).then(Vec::new),
+                        (_, Some(ours)) => ours.push(entry),
+                        (_, None) => {}
+                    }
+                }
+            }
+            if rows.len() < PAGE as usize {
+                break;
+            }
+        }
+        match ours {
+            Some(entries) => Ok(entries),
+            None => self.write(vec![begin]).await.map(|()| Vec::new()),
+        }
+    }
+
+    /// Writes entries; when this answers they are durable.
+    pub async fn write(&self, entries: Vec<Entry>) -> Result<(), SubmitError> {
+        let command =
+            Command::WriteJournal { run: self.run, x: self.effect.x, execution: self.execution, entries };
+        self.engine.submit_fenced(Actor::system(), None, Some(self.fence), command).await.map(drop)
+    }
+
+    /// Writes one line of the log.
+    pub async fn log(&self, level: Level, text: &str, details: Option<Value>) -> Result<(), SubmitError> {
+        self.write(vec![Entry::Log { level, text: text.into(), details }]).await
+    }
+
+    /// Makes content fit the log: what is too large is kept beside it, and named.
+    pub async fn fit(&self, content: Value) -> Result<(Value, Option<Digest>), SubmitError> {
+        let bytes = content.to_string().into_bytes();
+        if bytes.len() <= LARGE {
+            return Ok((content, None));
+        }
+        let shown = String::from_utf8_lossy(&bytes[..SHOWN]).into_owned();
+        let (digest, size) = self.keep(bytes).await?;
+        Ok((serde_json::json!({"shortened": true, "size": size, "begin": shown}), Some(digest)))
+    }
+
+    /// All of some content, as it was before it was made to fit.
+    pub async fn whole(&self, content: Value, more: Option<Digest>) -> Result<Value, SubmitError> {
+        self.engine.whole(content, more).await
+    }
+
+    /// Keeps bytes.
+    pub async fn keep(&self, bytes: Vec<u8>) -> Result<(Digest, u64), SubmitError> {
+        let limit = bytes.len() as u64;
+        self.engine.keep(Box::new(std::io::Cursor::new(bytes)), limit).await
+    }
+
+    /// The bytes with a name.
+    pub async fn bytes(&self, digest: Digest) -> Result<Vec<u8>, SubmitError> {
+        self.engine.bytes(digest).await
+    }
+
+    /// The execution as it stands now.
+    pub async fn execution(&self) -> Result<Option<Arc<Execution>>, SubmitError> {
+        let loaded = self.engine.view(StreamId::Run(self.run)).await?;
+        let State::Run(run) = &loaded.state else { return Ok(None) };
+        Ok(run.executions.get(&self.effect.x).cloned())
+    }
+}
+
+impl Engine {
+    /// All of some content of a journal.
+    pub(crate) async fn whole(&self, content: Value, more: Option<Digest>) -> Result<Value, SubmitError> {
+        let Some(digest) = more else { return Ok(content) };
+        let bytes = self.bytes(digest).await?;
+        Ok(serde_json::from_slice(&bytes).unwrap_or(content))
+    }
+}

@@ -1,0 +1,89 @@
+//! Doing the work of checkpoints: scripts, agents, and the checks of what they made.
+
+pub(crate) mod agents;
+mod code;
+mod collect;
+mod desk;
+mod judge;
+mod machine;
+mod preview;
+mod room;
+mod script;
+mod shorten;
+mod snapshot;
+mod stop;
+mod summaries;
+mod table;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use holdpoint_agents::model::Model;
+use holdpoint_core::Body;
+use holdpoint_core::commands::record_outcome::Outcome;
+use holdpoint_core::definition::{CheckpointDefinition, Mode};
+use holdpoint_core::state::run::EffectKind;
+use holdpoint_sandbox::Limits;
+use holdpoint_store::BoxFuture;
+
+use crate::executor::{BuiltIn, Executor, Job};
+pub use desk::Desk;
+pub use machine::{Found, Machine};
+use stop::Stop;
+use summaries::Summaries;
+
+/// Does the work of checkpoints.
+#[derive(Clone)]
+pub struct Worker {
+    machine: Machine,
+    model: Arc<dyn Model>,
+    settings: Arc<Settings>,
+    summaries: Arc<Summaries>,
+}
+
+/// What work may use.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The largest output.
+    pub file_bytes: u64,
+    /// Folders from which scripts may be run by absolute paths.
+    pub script_folders: Vec<PathBuf>,
+    /// How much code may use.
+    pub limits: Limits,
+    /// The model that answers where a definition names none.
+    pub default_model: String,
+    /// How many tokens an answer may have.
+    pub max_tokens: u64,
+    /// How free answers are.
+    pub temperature: f64,
+    /// How many tokens a question may have.
+    pub max_context: u64,
+    /// How many calls of tools one turn may have.
+    pub tool_calls_per_turn: u32,
+}
+
+impl Worker {
+    /// A worker with what this machine has.
+    pub fn new(machine: Machine, model: Arc<dyn Model>, settings: Settings) -> Self {
+        Self { machine, model, settings: Arc::new(settings), summaries: Arc::default() }
+    }
+
+    async fn checkpoint(&self, job: &Job, definition: &CheckpointDefinition) -> Result<Outcome, Stop> {
+        match (job.kind, definition.execution.mode) {
+            (EffectKind::DoWork, Mode::Script) => self.script(job, definition).await,
+            (EffectKind::DoWork, Mode::Agentic) => self.agentic(job, definition).await,
+            (EffectKind::DoWork, Mode::HumanOnly) => {
+                Err(Stop::new("no_executor", "a person does this work, and nobody else"))
+            }
+            (EffectKind::Judge, _) => self.judge(job, definition).await,
+        }
+    }
+}
+
+impl Executor for Worker {
+    fn run(&self, job: Job) -> BoxFuture<'static, Outcome> {
+        let Body::Checkpoint(definition) = &*job.body else { return BuiltIn.run(job) };
+        let (worker, definition) = (self.clone(), definition.clone());
+        Box::pin(async move { worker.checkpoint(&job, &definition).await.unwrap_or_else(Into::into) })
+    }
+}

@@ -1,0 +1,157 @@
+//! The folders that work happens in: its workspace, the place for its outputs, and what it is given.
+
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use holdpoint_core::ExecutionId;
+use holdpoint_core::paths::temp_folder;
+use serde_json::{Value, json};
+
+use super::desk::Desk;
+use super::stop::Stop;
+use crate::Engine;
+use crate::documents::inputs::{GivenOutput, InputsDocument};
+
+/// The folders of one execution.
+#[derive(Clone, Debug)]
+pub(crate) struct Room {
+    pub base: PathBuf,
+    pub workspace: PathBuf,
+    pub staging: PathBuf,
+    /// Read-only for the work.
+    pub inputs: PathBuf,
+    /// The pipeline's scripts.
+    pub scripts: PathBuf,
+}
+
+/// One file that work is given.
+#[derive(Clone, Debug)]
+pub(crate) struct Given {
+    /// The checkpoint's number for people, from 1.
+    pub number: u32,
+    pub version: u32,
+    pub checkpoint: String,
+    pub name: String,
+    pub format: String,
+    /// Its name in `inputs`.
+    pub file: String,
+    /// Where it stands inside the pipeline's folder.
+    pub path: String,
+    pub bytes: Vec<u8>,
+    pub summarise: bool,
+}
+
+/// Everything that work is given.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct GivenFiles {
+    pub previous: Vec<Given>,
+    /// Whether outputs of the version before were wanted and there are none: why.
+    pub no_previous: Option<(u32, String)>,
+    pub referenced: Vec<Given>,
+}
+
+impl Room {
+    /// The folders of the desk's execution, made if they are missing.
+    pub async fn of(desk: &Desk) -> Result<Self, Stop> {
+        let (Some(tree), Some(pipeline)) = (desk.engine.tree(), desk.pipeline) else {
+            return Err(Stop::new("workspace", "this engine keeps no files, so there is nowhere to work"));
+        };
+        let pipeline = tree.options().folder.join(pipeline.to_string());
+        let pipeline = std::path::absolute(&pipeline)?;
+        let base = pipeline.join(temp_folder(desk.execution));
+        let room = Self {
+            workspace: base.join("workspace"),
+            staging: base.join("artifacts_staging"),
+            inputs: base.join("inputs"),
+            scripts: pipeline.join("scripts"),
+            base,
+        };
+        for folder in [&room.workspace, &room.staging, &room.inputs, &room.scripts] {
+            make(folder)?;
+        }
+        Ok(room)
+    }
+
+    /// Puts files into `inputs`, and nothing else.
+    pub async fn furnish(&self, given: &GivenFiles) -> Result<(), Stop> {
+        tokio::fs::remove_dir_all(&self.inputs).await?;
+        make(&self.inputs)?;
+        for file in given.previous.iter().chain(&given.referenced) {
+            tokio::fs::write(self.inputs.join(&file.file), &file.bytes).await?;
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn make(folder: &Path) -> io::Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+impl GivenFiles {
+    /// Reads what the desk's execution is given. An output of this run that is not there is an error.
+    pub async fn read(desk: &Desk) -> Result<Self, Stop> {
+        Self::of(&desk.engine, desk.execution).await
+    }
+
+    /// Reads what an execution is given.
+    pub async fn of(engine: &Engine, execution: ExecutionId) -> Result<Self, Stop> {
+        let document = engine.execution_document(execution).await?;
+        Self::from(engine, &document.inputs).await
+    }
+
+    async fn from(engine: &Engine, inputs: &InputsDocument) -> Result<Self, Stop> {
+        let mut all = Self::default();
+        if let Some(previous) = &inputs.previous_version {
+            match &previous.missing {
+                Some(why) => all.no_previous = Some((previous.run_version.unwrap_or(0), why.clone())),
+                None => all.previous = files(engine, previous).await?,
+            }
+        }
+        for referenced in &inputs.referenced_outputs {
+            if let Some(why) = &referenced.missing {
+                let id = referenced.checkpoint_id;
+                return Err(Stop::new("missing_input", format!("checkpoint {id} is referred to, but {why}")));
+            }
+            all.referenced.extend(files(engine, referenced).await?);
+        }
+        Ok(all)
+    }
+
+    /// The files as scripts and tools are told of them.
+    pub fn told(&self, room: &Room) -> Value {
+        let told = |given: &Given| {
+            json!({
+                "checkpoint": given.checkpoint,
+                "version": given.version,
+                "name": given.name,
+                "format": given.format,
+                "path": room.inputs.join(&given.file),
+            })
+        };
+        json!({
+            "previous_version": self.previous.iter().map(told).collect::<Vec<_>>(),
+            "referenced_outputs": self.referenced.iter().map(told).collect::<Vec<_>>(),
+        })
+    }
+}
+
+async fn files(engine: &Engine, given: &GivenOutput) -> Result<Vec<Given>, Stop> {
+    let mut files = Vec::with_capacity(given.artifacts.len());
+    for artifact in &given.artifacts {
+        let digest = artifact.checksum.strip_prefix("sha256:").and_then(|hex| hex.parse().ok());
+        let Some(digest) = digest else { continue };
+        files.push(Given {
+            number: given.checkpoint_position.unwrap_or(0) + 1,
+            version: given.run_version.unwrap_or(1),
+            checkpoint: given.checkpoint_name.clone().unwrap_or_default(),
+            name: artifact.artifact_name.clone(),
+            format: artifact.format.clone(),
+            file: artifact.file_name.clone(),
+            path: artifact.file_path.clone(),
+            bytes: engine.bytes(digest).await?,
+            summarise: given.use_summarization,
+        });
+    }
+    Ok(files)
+}

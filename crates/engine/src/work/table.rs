@@ -1,0 +1,239 @@
+//! Where agents talk: what they say and do is written into the journal of their execution before it counts.
+
+use std::collections::BTreeMap;
+
+use holdpoint_agents::model::{Answer, Delta, Part, Stop as AnswerStop};
+use holdpoint_agents::talk::{Call, Halt, Table, Words};
+use holdpoint_agents::tools::{CODE_EXECUTION, Done, FILE_OPERATIONS, Files};
+use holdpoint_core::event::{Entry, MessageRole, Usage};
+use holdpoint_store::BoxFuture;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::desk::Desk;
+use super::room::Room;
+use super::stop::Stop;
+use super::{Worker, snapshot};
+
+/// What was said or done under a key.
+enum Kept {
+    Answer(Answer),
+    Result(Part),
+    Words(String),
+}
+
+/// The table of one execution.
+pub(super) struct Seat<'a> {
+    pub worker: &'a Worker,
+    pub desk: &'a Desk,
+    pub room: &'a Room,
+    pub files: Option<Files>,
+    pub code: bool,
+    pub cancel: CancellationToken,
+    kept: BTreeMap<String, Kept>,
+}
+
+impl<'a> Seat<'a> {
+    /// A table that remembers what the journal of this attempt holds.
+    pub async fn new(
+        worker: &'a Worker,
+        desk: &'a Desk,
+        room: &'a Room,
+        entries: Vec<Entry>,
+        cancel: CancellationToken,
+    ) -> Result<Self, Stop> {
+        let mut kept = BTreeMap::new();
+        for entry in entries {
+            if let Some((key, what)) = recalled(desk, entry).await? {
+                kept.insert(key, what);
+            }
+        }
+        Ok(Self { worker, desk, room, files: None, code: false, cancel, kept })
+    }
+
+    async fn write(&self, entries: Vec<Entry>) -> Result<(), Halt> {
+        self.desk.write(entries).await.map_err(|cause| halted(&cause.into()))
+    }
+
+    async fn fit(&self, content: Value) -> Result<(Value, Option<holdpoint_core::Digest>), Halt> {
+        self.desk.fit(content).await.map_err(|cause| halted(&cause.into()))
+    }
+
+    async fn carry_out(&self, call: Call<'_>) -> Result<Done, Halt> {
+        match call.tool {
+            FILE_OPERATIONS => match &self.files {
+                Some(files) => Ok(tokio::task::block_in_place(|| files.act(call.input))),
+                None => Ok(unknown(call.tool)),
+            },
+            CODE_EXECUTION if self.code => {
+                self.worker.code(self.room, call.input, &self.cancel).await.map_err(|stop| halted(&stop))
+            }
+            other => Ok(unknown(other)),
+        }
+    }
+
+    /// The files as they are after a call, packed and kept.
+    async fn packed(&self) -> Result<Option<holdpoint_core::Digest>, Halt> {
+        let room = self.room.clone();
+        let packed = tokio::task::spawn_blocking(move || snapshot::pack(&room)).await;
+        let packed = packed.map_err(std::io::Error::other).and_then(|packed| packed);
+        match packed.map_err(|cause| halted(&cause.into()))? {
+            Some(bytes) => {
+                let (digest, _) = self.desk.keep(bytes).await.map_err(|cause| halted(&cause.into()))?;
+                Ok(Some(digest))
+            }
+            None => Ok(None),
+        }
+    }
+}
+
+fn unknown(tool: &str) -> Done {
+    Done::error(format!("refused: there is no tool `{tool}` here"))
+}
+
+fn halted(stop: &Stop) -> Halt {
+    Halt::new(&stop.failure.error_type, stop.failure.message.to_string())
+}
+
+async fn recalled(desk: &Desk, entry: Entry) -> Result<Option<(String, Kept)>, Stop> {
+    Ok(match entry {
+        Entry::Message {
+            role: MessageRole::Assistant, content, usage, key: Some(key), about, more, ..
+        } => {
+            let content = desk.whole(content, more).await?;
+            let Ok(content) = serde_json::from_value(content) else { return Ok(None) };
+            let about = about.unwrap_or_default();
+            let stop = serde_json::from_value(about["stop"].clone()).unwrap_or(AnswerStop::EndTurn);
+            let model = about["model"].as_str().unwrap_or_default().to_owned();
+            let scripted = about["scripted"].as_bool().unwrap_or(false);
+            Some((key.to_string(), Kept::Answer(Answer { content, stop, usage, model, scripted })))
+        }
+        Entry::Message { role: MessageRole::User, content, key: Some(key), more, .. } => {
+            let content = desk.whole(content, more).await?;
+            content.as_str().map(|words| (key.to_string(), Kept::Words(words.to_owned())))
+        }
+        Entry::ToolResult { call, content, key: Some(key), error, more, .. } => {
+            let content = desk.whole(content, more).await?;
+            let content = content.as_str().map_or_else(|| content.to_string(), ToOwned::to_owned);
+            let result = Part::ToolResult { tool_use_id: call.to_string(), content, is_error: error };
+            Some((key.to_string(), Kept::Result(result)))
+        }
+        Entry::Message { .. }
+        | Entry::ToolResult { .. }
+        | Entry::Opened { .. }
+        | Entry::Began { .. }
+        | Entry::Pinned { .. }
+        | Entry::Log { .. } => None,
+    })
+}
+
+impl Table for Seat<'_> {
+    fn recall_answer(&self, key: &str) -> Option<Answer> {
+        match self.kept.get(key) {
+            Some(Kept::Answer(answer)) => Some(answer.clone()),
+            Some(Kept::Result(_) | Kept::Words(_)) | None => None,
+        }
+    }
+
+    fn recall_result(&self, key: &str) -> Option<Part> {
+        match self.kept.get(key) {
+            Some(Kept::Result(result)) => Some(result.clone()),
+            Some(Kept::Answer(_) | Kept::Words(_)) | None => None,
+        }
+    }
+
+    fn recall_words(&self, key: &str) -> Option<String> {
+        match self.kept.get(key) {
+            Some(Kept::Words(words)) => Some(words.clone()),
+            Some(Kept::Answer(_) | Kept::Result(_)) | None => None,
+        }
+    }
+
+    fn keep_answer<'a>(
+        &'a self,
+        key: &'a str,
+        agent: &'a str,
+        answer: &'a Answer,
+    ) -> BoxFuture<'a, Result<(), Halt>> {
+        Box::pin(async move {
+            let (content, more) = self.fit(json!(answer.content)).await?;
+            let about = json!({"stop": answer.stop, "model": answer.model, "scripted": answer.scripted});
+            let entry = Entry::Message {
+                agent: Some(agent.into()),
+                role: MessageRole::Assistant,
+                content,
+                usage: answer.usage,
+                key: Some(key.into()),
+                about: Some(about),
+                more,
+            };
+            self.write(vec![entry]).await
+        })
+    }
+
+    fn keep_words<'a>(
+        &'a self,
+        key: &'a str,
+        agent: &'a str,
+        words: &'a Words<'a>,
+    ) -> BoxFuture<'a, Result<(), Halt>> {
+        Box::pin(async move {
+            let mut entries = Vec::new();
+            let system = words.system.map(|text| (MessageRole::System, text, None));
+            let told = Some((MessageRole::User, words.text, Some(key.into())));
+            for (role, text, key) in system.into_iter().chain(told) {
+                let (content, more) = self.fit(json!(text)).await?;
+                let usage = Usage::default();
+                entries.push(Entry::Message {
+                    agent: Some(agent.into()),
+                    role,
+                    content,
+                    usage,
+                    key,
+                    about: None,
+                    more,
+                });
+            }
+            self.write(entries).await
+        })
+    }
+
+    fn act<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<Part, Halt>> {
+        Box::pin(async move {
+            let done = self.carry_out(call).await?;
+            let workspace = if done.wrote { self.packed().await? } else { None };
+            let (content, more) = self.fit(json!(done.content)).await?;
+            let entry = Entry::ToolResult {
+                call: call.id.into(),
+                content,
+                workspace,
+                key: Some(call.key.into()),
+                tool: Some(call.tool.into()),
+                agent: Some(call.agent.into()),
+                error: done.is_error,
+                more,
+            };
+            self.write(vec![entry]).await?;
+            let (tool_use_id, content) = (call.id.to_owned(), done.content);
+            Ok(Part::ToolResult { tool_use_id, content, is_error: done.is_error })
+        })
+    }
+
+    fn notes(&self) -> BoxFuture<'_, Result<Vec<String>, Halt>> {
+        Box::pin(async move {
+            let execution = self.desk.execution().await.map_err(|cause| halted(&cause.into()))?;
+            Ok(execution.map(|e| e.notes.iter().map(ToString::to_string).collect()).unwrap_or_default())
+        })
+    }
+
+    fn overhear(&self, agent: &str, delta: Delta) {
+        self.desk.engine.whisper(self.desk, agent, delta);
+    }
+
+    fn may_ask(&self, _: Usage) -> BoxFuture<'_, Result<(), Halt>> {
+        let stopped = self.cancel.is_cancelled();
+        Box::pin(
+            async move { if stopped { Err(Halt::new("cancelled", "the work was stopped")) } else { Ok(()) } },
+        )
+    }
+}
