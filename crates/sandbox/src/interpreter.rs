@@ -37,7 +37,12 @@ impl Interpreter {
             .current_dir("/")
             .output()
             .map_err(|error| SandboxError::NoPython(error.to_string()))?;
-        serde_json::from_slice(&output.stdout).map_err(|_| {
+        let found: Result<Self, _> = serde_json::from_slice(&output.stdout);
+        // One that was found without a search path cannot say where it is.
+        if found.as_ref().is_ok_and(|found| !found.program.is_absolute()) {
+            return Err(SandboxError::NoPython(format!("{} does not say where it is", program.display())));
+        }
+        found.map_err(|_| {
             SandboxError::NoPython(format!(
                 "{} answered {}",
                 program.display(),

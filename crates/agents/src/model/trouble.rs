@@ -28,6 +28,11 @@ impl Failed {
     pub(super) fn without(mut self, key: Option<&Secret>) -> Self {
         if let Some(key) = key.map(Secret::expose).filter(|key| !key.is_empty()) {
             self.error.message = self.error.message.replace(key, "…");
+            // A message that was cut may end in the middle of it.
+            let parts = (4..key.len()).rev().filter(|end| key.is_char_boundary(*end));
+            for part in parts.map(|end| format!("{}…", &key[..end])) {
+                self.error.message = self.error.message.replace(&part, "…");
+            }
         }
         self
     }

@@ -5,6 +5,7 @@
 //! that files were repaired is recorded in it.
 
 mod blobs;
+mod code;
 mod environment;
 mod files;
 mod report;
@@ -40,6 +41,9 @@ pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> 
     let mut report = Report::default();
     report.add(environment::look(&home));
     report.add(settings(context, &home));
+    let choice =
+        context.settings(&home, &[]).map(|loaded| loaded.settings.execution.sandbox).unwrap_or_default();
+    report.add(wiring::wait(code::look(&home, choice))?);
     if wiring::has_database(&home) {
         // Settings that cannot be read are told above; what they would say is then the default.
         let kept = context.settings(&home, &[]).map(|loaded| loaded.settings.files).unwrap_or_default();

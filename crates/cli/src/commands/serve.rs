@@ -93,7 +93,7 @@ async fn serve(
     let server = Server::bind(listen).await.map_err(|error| cannot_listen(&error))?;
     let server = server.with_limits(Limits { drain: DRAIN, ..wiring::limits(&settings.limits) });
     let address = format!("http://{}", server.address());
-    let (behind, stop) = (Behind::default(), CancellationToken::new());
+    let (behind, stop) = (Behind(Arc::default(), Some(machine.clone())), CancellationToken::new());
     let app = App::new(behind.clone());
     let serving = tokio::spawn(server.run(app.clone(), stop.clone()));
     // The server answers meanwhile that it lives, and is not ready before the home is open.
@@ -201,9 +201,13 @@ async fn until_halted(engine: &Engine, log: &SqliteLog) {
 
 /// What the server asks before it says that it can take work: the home, once it is open.
 #[derive(Clone, Default)]
-struct Behind(Arc<OnceLock<OpenHome>>);
+struct Behind(Arc<OnceLock<OpenHome>>, Option<Machine>);
 
 impl Health for Behind {
+    fn sandbox(&self) -> Option<&'static str> {
+        Some(self.1.as_ref()?.known()?.sandbox.level().as_str())
+    }
+
     fn ready(&self) -> BoxFuture<'_, Result<(), NotReady>> {
         Box::pin(async move {
             let missing = |reason: String| Err(NotReady { reason });

@@ -9,7 +9,8 @@ use super::home::{self, Database, HOME};
 use super::{Ran, Sandbox};
 
 /// What differs from machine to machine.
-const OF_THE_MACHINE: [&str; 7] = ["system", "cores", "memory", "disk", "sqlite", "size", "wal"];
+const OF_THE_MACHINE: [&str; 9] =
+    ["system", "cores", "memory", "disk", "sqlite", "size", "wal", "sandbox", "python"];
 
 /// The output without what differs from machine to machine.
 fn plain(ran: &Ran) -> String {
@@ -55,6 +56,9 @@ fn a_home_that_is_not_there_yet_is_no_fault() {
                           hint: `holdpoint serve` makes it
         settings
           ok    settings  all have their defaults
+        code
+          ok    sandbox  ...
+          ok    python  ...
         database
           warn  open      there is none yet
                           hint: `holdpoint serve` makes one
@@ -80,6 +84,9 @@ fn a_home_with_runs_is_well() {
           ok    home        TMP/user/.local/share/holdpoint (default)
         settings
           ok    settings    all have their defaults
+        code
+          ok    sandbox  ...
+          ok    python  ...
         versions
           ok    sqlite  ...
           ok    schema      1 of 1

@@ -1,5 +1,6 @@
 //! The slices of the main document, end to end: the real binary, its API, and its files on disk.
 
+mod examples;
 mod exposure;
 mod provider;
 mod server;

@@ -10,8 +10,6 @@ use serde_json::{Value, json};
 pub enum Say {
     /// Parts of a message.
     Parts(Vec<Value>),
-    /// Nothing: the connection stays open.
-    Hang,
 }
 
 /// A running provider. It ends with the test's process.
@@ -72,9 +70,6 @@ fn answer(mut stream: TcpStream, rule: &(dyn Fn(&Value) -> Say + Send + Sync), s
                     return;
                 }
             }
-            Say::Hang => loop {
-                std::thread::park();
-            },
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::{Engine, SubmitError};
 /// What an execution is given, and what its agents are told.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
 pub struct ContextDocument {
+    /// What it is given.
     #[serde(flatten)]
     pub inputs: InputsDocument,
     /// What each agent is told at first; empty for steps without agents.

@@ -27,6 +27,11 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub trait Health: Send + Sync + 'static {
     /// Why it cannot take work, if it cannot.
     fn ready(&self) -> BoxFuture<'_, Result<(), NotReady>>;
+
+    /// What foreign code is confined by, once that was tried.
+    fn sandbox(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// Why no work can be taken, in a sentence for people.
@@ -64,8 +69,19 @@ pub fn routes() -> OpenApiRouter<App> {
 /// How the server is.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Alive {
-    /// `ok`, or `ready`.
+    /// Always `ok`.
     status: &'static str,
+}
+
+/// Whether the server takes work.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Ready {
+    /// Always `ready`.
+    status: &'static str,
+    /// What foreign code is confined by: `full`, `restricted`, `external` or `none`; nothing while that is being
+    /// tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sandbox: Option<&'static str>,
 }
 
 /// How the server is, and which.
@@ -90,8 +106,8 @@ pub async fn alive() -> Json<Alive> {
 }
 
 /// Says whether the server can take work; 503 while it cannot.
-#[utoipa::path(get, path = "/readyz", tag = "health", responses((status = 200, body = Alive)))]
-pub async fn ready(State(app): State<App>) -> Result<Json<Alive>, Problem> {
+#[utoipa::path(get, path = "/readyz", tag = "health", responses((status = 200, body = Ready)))]
+pub async fn ready(State(app): State<App>) -> Result<Json<Ready>, Problem> {
     if app.stopping().is_cancelled() {
         let problem = Problem::not_ready("the server is shutting down");
         return Err(problem.hint("send the request to another server, or again after the restart"));
@@ -101,5 +117,5 @@ pub async fn ready(State(app): State<App>) -> Result<Json<Alive>, Problem> {
         Err(NotReady { reason: "what stands behind the server does not answer".to_owned() })
     });
     answer.map_err(|missing| Problem::not_ready(missing.reason))?;
-    Ok(Json(Alive { status: "ready" }))
+    Ok(Json(Ready { status: "ready", sandbox: app.health().sandbox() }))
 }
