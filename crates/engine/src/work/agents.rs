@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::collect::{collect, file_name};
 use super::desk::Desk;
-use super::room::{Given, GivenFiles, Room};
+use super::room::{Given, GivenFiles, Room, put};
 use super::stop::Stop;
 use super::table::Seat;
 use super::{Worker, snapshot};
@@ -295,7 +295,7 @@ async fn bring_back(desk: &Desk, room: &Room, declared: &[ArtifactDefinition]) -
         let known = declared.iter().find(|artifact| artifact.name == name);
         let Some(artifact) = known else { continue };
         let bytes = desk.bytes(digest).await?;
-        tokio::fs::write(room.staging.join(file_name(artifact)), bytes).await?;
+        put(&room.staging, &file_name(artifact), &bytes)?;
     }
     Ok(())
 }
@@ -304,7 +304,7 @@ async fn bring_back(desk: &Desk, room: &Room, declared: &[ArtifactDefinition]) -
 fn hand_in(room: &Room, declared: &[ArtifactDefinition], text: &str) -> Result<(), Stop> {
     let [artifact] = declared else { return Ok(()) };
     let text = if artifact.format == Format::Md { text.trim() } else { unquoted(text.trim()) };
-    Ok(std::fs::write(room.staging.join(file_name(artifact)), format!("{text}\n"))?)
+    Ok(put(&room.staging, &file_name(artifact), format!("{text}\n").as_bytes())?)
 }
 
 /// What stands inside a fence, if all of a text does.
@@ -319,7 +319,22 @@ fn unquoted(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::unquoted;
+    use std::os::unix::fs::symlink;
+
+    use super::{put, unquoted};
+
+    #[test]
+    fn what_code_left_behind_is_replaced_and_never_written_through() {
+        let home = tempfile::tempdir().expect("a folder");
+        let (staging, victim) = (home.path().join("staging"), home.path().join("victim"));
+        std::fs::create_dir(&staging).expect("made");
+        std::fs::write(&victim, "untouched").expect("written");
+        symlink(&victim, staging.join("plan.md")).expect("planted");
+        put(&staging, "plan.md", b"the plan").expect("written");
+        assert_eq!(std::fs::read_to_string(&victim).expect("read"), "untouched");
+        assert_eq!(std::fs::read_to_string(staging.join("plan.md")).expect("read"), "the plan");
+        assert!(!staging.join("plan.md").is_symlink());
+    }
 
     #[test]
     fn only_a_whole_quotation_is_opened() {

@@ -1,7 +1,7 @@
 //! The folders that work happens in: its workspace, the place for its outputs, and what it is given.
 
-use std::io;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use holdpoint_core::ExecutionId;
@@ -82,6 +82,17 @@ impl Room {
         }
         Ok(())
     }
+}
+
+/// Writes a file into a folder that foreign code could write to: whatever it left under that name is replaced, and no
+/// link is followed.
+pub(super) fn put(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let path = folder.join(name);
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    std::fs::File::options().write(true).create_new(true).mode(0o600).open(path)?.write_all(bytes)
 }
 
 pub(super) fn make(folder: &Path) -> io::Result<()> {

@@ -9,6 +9,7 @@ use holdpoint_core::commands::record_outcome::Outcome;
 use holdpoint_core::definition::{CheckpointDefinition, ScriptConfig};
 use holdpoint_core::event::{Entry, Level, Usage};
 use holdpoint_sandbox::{Ended, Interpreter, Line, Order, Quota, Status, Stream};
+use rustix::fs::OFlags;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt as _;
@@ -298,7 +299,13 @@ pub(super) fn limit(what: Quota) -> &'static str {
 }
 
 async fn read_told(path: &Path) -> Result<Told, Stop> {
-    let Ok(file) = tokio::fs::File::open(path).await else { return Ok(Told::default()) };
+    // The script could put anything there: a link or a pipe says nothing.
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
+    let opened = tokio::fs::File::options().read(true).custom_flags(flags as i32).open(path).await;
+    let Ok(file) = opened else { return Ok(Told::default()) };
+    if !file.metadata().await?.is_file() {
+        return Ok(Told::default());
+    }
     let mut bytes = Vec::new();
     file.take(LARGEST_VALUE + 1).read_to_end(&mut bytes).await?;
     if bytes.len() as u64 > LARGEST_VALUE {
