@@ -339,3 +339,25 @@ fn a_hostile_model_reaches_nothing_beyond_its_folders() {
     }
     assert!(!std::path::Path::new("/usr/escaped").exists());
 }
+
+#[test]
+fn a_link_that_code_leaves_under_the_name_of_its_output_is_not_written_through() {
+    let victim = tempfile::tempdir().expect("a folder");
+    let file = victim.path().join("victim");
+    std::fs::write(&file, "untouched").expect("written");
+    let target = file.display().to_string();
+    let provider = Provider::start(move |question| match answers(question) {
+        0 => {
+            let code = format!(
+                "import os; os.symlink('{target}', os.environ['HOLDPOINT_STAGING'] + '/summary.json')"
+            );
+            Say::Parts(vec![call("c1", "code_execution", &json!({"code": code}))])
+        }
+        _ => text("{\"title\": \"T\"}"),
+    });
+    let server = start(&provider);
+    let pipeline = pipeline(&server, &[agentic("Summary", single(&["code_execution"]), summary())]);
+    let run = server.run(&pipeline);
+    server.until(&run, |e| e["status"] == "completed");
+    assert_eq!(std::fs::read_to_string(&file).expect("there"), "untouched");
+}

@@ -195,3 +195,26 @@ fn slice_18_only_scripts_of_the_pipeline_are_run() {
         assert!(["script_missing", "script_not_allowed"].contains(&kind.as_str()), "{path}: {kind}");
     }
 }
+
+#[test]
+fn a_link_that_a_script_leaves_for_its_value_is_not_read_through() {
+    let server = Server::start();
+    let secret = tempfile::tempdir().expect("a folder");
+    let file = secret.path().join("secret.json");
+    std::fs::write(&file, r#"{"value": {"secret": "hunter2"}}"#).expect("written");
+    // It ends before its caller writes the value, and leaves a link to somebody else's file instead.
+    let text = format!(
+        "import os, sys\n\
+         def main():\n\
+         \x20   os.symlink('{}', os.path.dirname(os.path.abspath(__file__)) + '/told.json')\n\
+         \x20   os._exit(0)\n",
+        file.display()
+    );
+    let declared =
+        json!([{"name": "figures", "format": "json", "schema": {"type": "object", "properties": {}}}]);
+    let pipeline = with_script(&server, &script("Report", "link.py", declared), "link.py", &text);
+    let run = server.run(&pipeline);
+    let execution = server.until(&run, |e| e["status"] == "failed");
+    assert_eq!(execution["error_details"]["last_error"]["error_type"], "missing_artifacts", "{execution:#}");
+    assert!(!execution.to_string().contains("hunter2"));
+}
