@@ -26,24 +26,31 @@ IS_CRASH := test(/(^|::)crash_/)
 
 NEXTEST := $(CARGO) nextest run $(LOCKED) --workspace
 
-.PHONY: help run test test-api test-rules test-crash test-bugs soak bench check setup setup-tests format tidy lints supply-chain
+.PHONY: help run console test test-console test-api test-rules test-crash test-bugs soak bench check setup setup-tests format tidy lints supply-chain
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-run: setup ## build and start the server; it prints its address
+run: setup console ## build and start the server; it prints its address
 	@$(CARGO) run --release $(LOCKED) --bin holdpoint -- serve $(ARGS)
+
+console: setup ## build the web console, if its sources changed; the next build embeds it
+	@scripts/console.sh
 
 # One run for all tests, so that each crate is compiled once and every core is kept busy. Planted bugs come
 # last: they build some crates again, each with its bug.
-test: setup-tests format tidy ## all tests, with 300 kill cycles, 300 seeds and the planted bugs
+test: setup-tests console format tidy ## all tests, with 300 kill cycles, 300 seeds and the planted bugs
 	@$(CARGO) xtask doc-tests
 	@if cargo nextest --version >/dev/null 2>&1; then \
 		$(NEXTEST); \
 	else \
 		$(CARGO) test $(LOCKED) --workspace --lib --bins --tests --no-fail-fast; \
 	fi
+	@scripts/console-tests.sh
 	@$(CARGO) xtask bugs
+
+test-console: setup-tests console ## only the web console: lints, view models, and a real browser on the real program
+	@scripts/console-tests.sh
 
 test-rules: setup-tests ## only the quick tests: no kill cycles, seeds or planted bugs
 	@$(NEXTEST) -E 'not $(IS_CRASH)'

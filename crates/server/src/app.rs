@@ -26,7 +26,7 @@ use crate::guard::{self, Names};
 use crate::problem::{Code, Problem};
 use crate::routes::health::{AlwaysReady, Health};
 use crate::serve::Limits;
-use crate::{api, body, headers, idempotency};
+use crate::{api, body, console, headers, idempotency};
 
 /// How many endless answers are given at once.
 const STREAMS: usize = 256;
@@ -133,10 +133,12 @@ impl App {
     /// The whole application behind its checks, listening at `address`.
     pub(crate) fn router(mut self, more: Router<Self>, address: SocketAddr, limits: Limits) -> Router {
         self.cookie = format!("holdpoint_session_{}", address.port()).into();
-        self.guarded(more, limits, |routes, app| routes.layer(from_fn_with_state(app, access::guard)))
-            .layer(from_fn_with_state(Names::of(address), guard::guard))
-            .layer(from_fn(catch_panics))
-            .layer(from_fn(headers::add))
+        self.guarded(more.merge(console::routes()), limits, |routes, app| {
+            routes.layer(from_fn_with_state(app, access::guard))
+        })
+        .layer(from_fn_with_state(Names::of(address), guard::guard))
+        .layer(from_fn(catch_panics))
+        .layer(from_fn(headers::add))
     }
 
     /// The routes behind a way to know who calls, and behind the limits of bodies; `more` has no such way.

@@ -9,6 +9,7 @@ mod api;
 mod app;
 mod body;
 mod caller;
+mod console;
 mod counts;
 mod crowd;
 mod extract;

@@ -16,6 +16,7 @@ const ORDER: &[&[&str]] = &[
     &["sandbox"],
     &["agents"],
     &["engine"],
+    &["console"],
     &["server"],
     &["cli"],
     &["sim", "fault-vfs"],

@@ -1,0 +1,32 @@
+/** The names under which answers are kept. An area's first word is what live events invalidate. */
+
+export const keys = {
+  me: ['me'] as const,
+  ready: ['ready'] as const,
+  inbox: (pipeline?: string) => ['inbox', pipeline ?? null] as const,
+  pipelines: (deleted = false) => ['pipelines', { deleted }] as const,
+  pipeline: (id: string) => ['pipeline', id] as const,
+  checkpoints: (pipeline: string) => ['pipeline', pipeline, 'checkpoints'] as const,
+  checkpoint: (id: string) => ['checkpoint', id] as const,
+  history: (pipeline: string) => ['pipeline', pipeline, 'history'] as const,
+  historyDiff: (pipeline: string, from: number, to: number) => ['pipeline', pipeline, 'history', from, to] as const,
+  exported: (pipeline: string) => ['pipeline', pipeline, 'export'] as const,
+  runs: (filter: { pipeline?: string; status?: string } = {}) => ['runs', filter] as const,
+  run: (id: string) => ['run', id] as const,
+  runCheckpoints: (id: string) => ['run', id, 'checkpoints'] as const,
+  graph: (id: string) => ['run', id, 'graph'] as const,
+  execution: (id: string) => ['execution', id] as const,
+  conversation: (id: string) => ['execution', id, 'conversation'] as const,
+  logs: (id: string) => ['execution', id, 'logs'] as const,
+  context: (id: string) => ['execution', id, 'context'] as const,
+  attempts: (id: string) => ['execution', id, 'attempts'] as const,
+  artifacts: (filter: Record<string, unknown> = {}) => ['artifacts', filter] as const,
+  artifact: (id: string) => ['artifact', id] as const,
+  /** An output never changes under its id, so its text is kept for good. */
+  artifactText: (id: string) => ['text', id] as const,
+  events: (filter: Record<string, unknown> = {}) => ['events', filter] as const,
+  rollbacks: (filter: Record<string, unknown> = {}) => ['rollbacks', filter] as const,
+  rollback: (id: string) => ['rollback', id] as const,
+  compare: (a: string, b: string) => ['compare', a, b] as const,
+  tokens: ['tokens'] as const,
+};

@@ -1,0 +1,94 @@
+/** The beginning of the work that is asked about, with changes marked in place. */
+import { useEffect, useRef } from 'react';
+import type { Block } from '@/model/excerpt';
+import { Keys } from '@/ui/Keys';
+import { Icon } from '@/ui/Icon';
+import { Tag } from '@/ui/Badge';
+import { useWorkFont } from '@/ui/work';
+import type { Work } from './useWork';
+
+interface Props {
+  work: Work;
+  marks: boolean;
+  onMarks: () => void;
+  /** Told whether all of it is on the screen. */
+  onWhole: (whole: boolean) => void;
+}
+
+export function Excerpt({ work, marks, onMarks, onWhole }: Props) {
+  const { artifact, before, blocks, now, prose } = work;
+  const pane = useRef<HTMLDivElement>(null);
+  useWorkFont(prose);
+  useEffect(() => {
+    const it = pane.current;
+    if (!it) return;
+    const look = () => onWhole(it.scrollHeight <= it.clientHeight + 1);
+    const watch = new ResizeObserver(look);
+    watch.observe(it);
+    look();
+    return () => watch.disconnect();
+  }, [onWhole, now, marks]);
+  if (!artifact || now === undefined) return null;
+  return (
+    <section aria-label={artifact.file_name} className="overflow-hidden rounded-3 border border-line bg-raised">
+      <header className="flex h-[34px] items-center gap-2 border-b border-line px-3 text-small">
+        <Icon name="file" size={14} className="text-ink-3" />
+        <span className="min-w-0 truncate font-value">{artifact.file_name}</span>
+        <Tag>rev {artifact.revision_iteration + 1}</Tag>
+        <span className="flex-1" />
+        {before && (
+          <button type="button" onClick={onMarks} aria-pressed={marks} className="inline-flex items-center gap-2 rounded-1 text-ink-3 hover:text-ink">
+            {marks ? `diff to rev ${before.revision_iteration + 1}` : 'as it reads now'} <Keys keys="d" />
+          </button>
+        )}
+      </header>
+      <div ref={pane} className="max-h-[338px] overflow-hidden px-[22px] pt-[14px] pb-2 data-[cut=true]:[mask-image:linear-gradient(#000_78%,transparent)]" data-cut={cut(now)}>
+        {prose && blocks ? <Prose blocks={blocks} marks={marks} /> : <pre className="font-mono text-[12px] leading-5 whitespace-pre-wrap">{now.slice(0, 8000)}</pre>}
+      </div>
+    </section>
+  );
+}
+
+/** Only a text that may not fit fades out; whether it does is measured. */
+const cut = (text: string) => text.length > 900 || text.split('\n').length > 12;
+
+export function Prose({ blocks, marks }: { blocks: readonly Block[]; marks: boolean }) {
+  return (
+    <div className="work [overflow-wrap:anywhere]">
+      {blocks.map((block, at) => {
+        const text = block.pieces.map((piece, index) =>
+          piece.mark === 'same' ? (
+            <span key={index}>{piece.text}</span>
+          ) : piece.mark === 'in' ? (
+            marks ? (
+              <ins key={index}>{piece.text}</ins>
+            ) : (
+              <span key={index}>{piece.text}</span>
+            )
+          ) : (
+            marks && <del key={index}>{piece.text}</del>
+          ),
+        );
+        if (!marks && block.pieces.every((piece) => piece.mark === 'out')) return null;
+        if (block.kind === 'heading')
+          return (
+            <h3 key={at} className="mb-[5px] text-[18px] leading-[26px] tracking-[-0.01em]">
+              {text}
+            </h3>
+          );
+        if (block.kind === 'item')
+          return (
+            <p key={at} className="mb-1 flex gap-2">
+              <span className="text-ink-3">{block.bullet}</span>
+              <span className="min-w-0">{text}</span>
+            </p>
+          );
+        return (
+          <p key={at} className="mb-[9px]">
+            {text}
+          </p>
+        );
+      })}
+    </div>
+  );
+}

@@ -1,0 +1,45 @@
+/** What somebody sees who is not signed in: how to sign in, by the command or with a token. */
+import { type FormEvent, useState } from 'react';
+import { Problem } from '@/api/problem';
+import { useSignIn } from '@/api/hooks/session';
+import { Button } from '@/ui/Button';
+import { Copy } from '@/ui/CopyAs';
+import { Field, Input } from '@/ui/fields';
+import { Logo } from '@/ui/Mark';
+import { useTitle } from '@/ui/page';
+import { ErrorBlock } from '@/ui/states';
+
+export default function SignIn() {
+  useTitle('Sign in');
+  const [token, setToken] = useState('');
+  const signIn = useSignIn();
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (token.trim()) signIn.mutate(token.trim());
+  };
+  const wrong = signIn.error ? Problem.of(signIn.error) : undefined;
+  return (
+    <main className="scroll-pane h-dvh bg-surface">
+      <div className="mx-auto flex max-w-[420px] flex-col gap-6 px-5 pt-[16vh] pb-10">
+        <Logo />
+        <div>
+          <h1 className="mb-1 text-title">Sign in</h1>
+          <p className="text-ink-2">On the machine that runs Holdpoint, this opens the console with you signed in:</p>
+          <div className="mt-2 flex items-center justify-between rounded-2 bg-sunken py-1 pr-1 pl-3">
+            <code className="font-mono text-[12px]">holdpoint open</code>
+            <Copy text="holdpoint open" label="Copy the command" />
+          </div>
+        </div>
+        <form onSubmit={submit} className="flex flex-col gap-3 border-t border-line pt-5">
+          <Field label="Or paste a token" help="An admin makes one with holdpoint token create. It stays in this browser for twelve hours.">
+            <Input type="password" mono value={token} onChange={(event) => setToken(event.target.value)} placeholder="hp_…" autoComplete="current-password" />
+          </Field>
+          {wrong && <ErrorBlock title="You are not signed in" problem={wrong} />}
+          <Button type="submit" kind="primary" size="decisive" busy={signIn.isPending} disabled={!token.trim()} className="self-start max-tablet:h-[46px]">
+            Sign in
+          </Button>
+        </form>
+      </div>
+    </main>
+  );
+}

@@ -1,0 +1,111 @@
+/** CodeMirror in the console's colours. */
+import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
+import { json } from '@codemirror/lang-json';
+import { markdown } from '@codemirror/lang-markdown';
+import { yaml } from '@codemirror/lang-yaml';
+import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language';
+import { Compartment, EditorState, type Extension, RangeSetBuilder, StateEffect, StateField } from '@codemirror/state';
+import { Decoration, type DecorationSet, EditorView, keymap, lineNumbers } from '@codemirror/view';
+import { tags } from '@lezer/highlight';
+import clsx from 'clsx';
+import { useEffect, useRef } from 'react';
+import type { CodeProps } from './CodeView';
+import { useField } from './fields';
+import { nonce } from './nonce';
+
+const theme = EditorView.theme({
+  '&': { backgroundColor: 'var(--color-sunken)', color: 'var(--color-ink)', fontSize: '12px', height: '100%' },
+  '.cm-scroller': { fontFamily: 'var(--font-mono)', lineHeight: '20px' },
+  '.cm-gutters': { backgroundColor: 'transparent', color: 'var(--color-ink-3)', border: 'none' },
+  '.cm-content': { caretColor: 'var(--color-ink)' },
+  '.cm-cursor': { borderLeftColor: 'var(--color-ink)' },
+  '&.cm-focused': { outline: '2px solid var(--color-ink)', outlineOffset: '-2px' },
+  '.cm-selectionBackground, &.cm-focused .cm-selectionBackground': { backgroundColor: 'var(--color-select) !important' },
+  '.cm-mark-focus': { boxShadow: 'inset 3px 0 var(--color-ink)' },
+  '.cm-mark-changed': { boxShadow: 'inset 3px 0 var(--color-done)' },
+  '.cm-mark-wrong': { boxShadow: 'inset 3px 0 var(--color-fail)', backgroundColor: 'var(--color-fail-wash)' },
+});
+
+// Weight and shade tell the parts apart; colours mean states here.
+const highlight = HighlightStyle.define([
+  { tag: [tags.propertyName, tags.definition(tags.propertyName), tags.heading], fontWeight: '600' },
+  { tag: [tags.comment, tags.punctuation, tags.separator], color: 'var(--color-ink-3)' },
+  { tag: [tags.string, tags.number, tags.bool, tags.null], color: 'var(--color-ink-2)' },
+  { tag: tags.keyword, fontWeight: '600' },
+]);
+
+const LANGUAGES: Record<string, () => Extension> = { json, yaml, yml: yaml, md: markdown, markdown };
+
+type Marks = NonNullable<CodeProps['marks']>;
+const setMarks = StateEffect.define<Marks>();
+const marked = StateField.define<DecorationSet>({
+  create: () => Decoration.none,
+  update(now, change) {
+    let next = now.map(change.changes);
+    for (const effect of change.effects) {
+      if (!effect.is(setMarks)) continue;
+      const builder = new RangeSetBuilder<Decoration>();
+      for (const mark of [...effect.value].sort((a, b) => a.line - b.line)) {
+        if (mark.line < 1 || mark.line > change.state.doc.lines) continue;
+        const { from } = change.state.doc.line(mark.line);
+        builder.add(from, from, Decoration.line({ class: `cm-mark-${mark.kind}`, attributes: mark.message ? { title: mark.message } : {} }));
+      }
+      next = builder.finish();
+    }
+    return next;
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
+export default function CodeEditor({ text, format, onChange, label, marks, className }: CodeProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView>(null);
+  const changed = useRef(onChange);
+  const wire = useField();
+  useEffect(() => {
+    changed.current = onChange;
+  });
+  const writable = onChange !== undefined;
+  const described = wire['aria-describedby'];
+  useEffect(() => {
+    if (!place.current) return;
+    const language = new Compartment();
+    const editor = new EditorView({
+      parent: place.current,
+      state: EditorState.create({
+        doc: text,
+        extensions: [
+          lineNumbers(),
+          history(),
+          indentOnInput(),
+          bracketMatching(),
+          syntaxHighlighting(highlight),
+          keymap.of([...defaultKeymap, ...historyKeymap, ...(writable ? [indentWithTab] : [])]),
+          language.of(LANGUAGES[format ?? '']?.() ?? []),
+          EditorView.lineWrapping,
+          EditorView.contentAttributes.of({ 'aria-label': label, ...(described ? { 'aria-describedby': described } : {}) }),
+          EditorState.readOnly.of(!writable),
+          EditorView.editable.of(writable),
+          EditorView.updateListener.of((update) => {
+            if (update.docChanged) changed.current?.(update.state.doc.toString());
+          }),
+          marked,
+          theme,
+          ...(nonce ? [EditorView.cspNonce.of(nonce)] : []),
+        ],
+      }),
+    });
+    view.current = editor;
+    return () => editor.destroy();
+    // The text is put in below, without losing the place of the cursor.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [format, writable, label, described]);
+  useEffect(() => {
+    const editor = view.current;
+    if (editor && editor.state.doc.toString() !== text) editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: text } });
+  }, [text]);
+  useEffect(() => {
+    view.current?.dispatch({ effects: setMarks.of(marks ?? []) });
+  }, [marks, text]);
+  return <div ref={place} className={clsx('min-h-0 overflow-hidden bg-sunken', className)} />;
+}

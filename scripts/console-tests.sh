@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Tests the web console: types and lints, view models, then the real program in a real browser.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+export PATH="$PWD/target/tools/node/bin:$PATH"
+cargo build --locked --bin holdpoint
+cd console
+npm run --silent check
+npx --no-install vitest run --reporter=default --reporter=json --outputFile.json=built/tests.json || failed=1
+node -e '
+const { numPassedTests, numFailedTests, numPendingTests } = JSON.parse(require("fs").readFileSync("built/tests.json"));
+console.log(`console: ${numPassedTests} passed, ${numFailedTests} failed${numPendingTests ? `, ${numPendingTests} not run` : ""}`);
+'
+exit "${failed:-0}"
