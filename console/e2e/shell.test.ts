@@ -1,6 +1,6 @@
 /** The frame around all screens: signing in, keys, palette, addresses, the live connection, weight. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { axe, kill, openPage, seedForm, type Server, shot, signIn, startServer, stopBrowser, until } from './world';
+import { axe, kill, openPage, seedForm, type Server, shot, signIn, startServer, startWire, stopBrowser, until } from './world';
 
 let server: Server;
 let page: Awaited<ReturnType<typeof openPage>>;
@@ -95,18 +95,27 @@ it('goes by keys: g p, the palette, the sheet of keys', async () => {
   await page.getByRole('dialog').waitFor({ state: 'detached' });
 });
 
-it('says so when the server goes, turns decisions off, and heals without a gap', async () => {
-  const other = await startServer();
-  await seedForm(other, 'First');
-  await signIn(page, other, '/inbox');
+it('says so when the connection is cut, turns decisions off, and heals without a gap', async () => {
+  const wire = await startWire(server);
+  await signIn(page, wire.server, '/inbox');
   await page.getByText(/^Live/).waitFor();
-  const at = await kill(other);
+  wire.cut();
   await page.getByText(/Not connected, showing \d\d:\d\d/).waitFor();
   await page.getByText('Not connected: decisions are off.').first().waitFor();
-  const again = await startServer(at);
-  // The session was the process's own: with a new one the page goes on where it was.
-  await signIn(page, again, '/inbox');
+  await seedForm(server, 'While nobody listened');
+  wire.mend();
   await page.getByText(/^Live/).waitFor();
+  await page.getByRole('link', { name: /fill in. While nobody listened/ }).waitFor();
+  wire.close();
+});
+
+it('asks to sign in again when the session is over', async () => {
+  const other = await startServer();
+  await signIn(page, other, '/inbox');
+  await page.getByText(/^Live/).waitFor();
+  // Sessions end with the process.
+  const again = await startServer(await kill(other));
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   await again.stop();
 });
 

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createServer, connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
@@ -73,6 +74,45 @@ export async function kill(server: Server): Promise<{ home: string; port: number
   child.kill('SIGKILL');
   await gone;
   return { home: server.home, port: Number(new URL(server.url).port) };
+}
+
+export interface Wire {
+  /** The server, as it is reached through the wire. */
+  server: Server;
+  cut: () => void;
+  mend: () => void;
+  close: () => void;
+}
+
+/** A wire between the browser and the server that can be cut and mended; sessions outlive it. */
+export async function startWire(server: Server): Promise<Wire> {
+  const open = new Set<Socket>();
+  let whole = true;
+  const port = Number(new URL(server.url).port);
+  const wire = createServer((near) => {
+    if (!whole) return near.destroy();
+    const far = connect(port, '127.0.0.1');
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      open.add(from);
+      from.on('error', () => to.destroy()).on('close', () => (open.delete(from), to.destroy()));
+      from.pipe(to);
+    }
+  });
+  await new Promise<void>((resolve) => wire.listen(0, '127.0.0.1', resolve));
+  const { port: own } = wire.address() as { port: number };
+  const through = Object.create(server, { url: { value: `http://127.0.0.1:${own}` } }) as Server;
+  const drop = () => {
+    for (const socket of open) socket.destroy();
+  };
+  return {
+    server: through,
+    cut: () => ((whole = false), drop()),
+    mend: () => (whole = true),
+    close: () => (wire.close(), drop()),
+  };
 }
 
 interface Made {

@@ -20,6 +20,9 @@ export function onSignedOut(listener: () => void): void {
   whenSignedOut = listener;
 }
 
+/** Says that nobody is signed in any more. */
+export const signedOut = () => whenSignedOut();
+
 export const client = createClient<paths>({ baseUrl: '', credentials: 'same-origin' });
 client.use(withKey);
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ago, clock, date, moment, span, took } from './time';
+import { ago, clock, date, moment, since, span, took } from './time';
 
 const now = new Date(2026, 6, 14, 11, 58, 0);
 const before = (minutes: number) => new Date(now.getTime() - minutes * 60_000);
@@ -8,6 +8,7 @@ it('says how long ago in the shortest true words', () => {
   const said = [0.5, 16, 65, 140, 26 * 60, 5 * 24 * 60].map((minutes) => ago(before(minutes), now));
   expect(said).toEqual(['now', '16 min', '1 h 05', '2 h 20', '26 h', '5 d']);
   expect(ago(new Date(now.getTime() + 5000), now)).toBe('now');
+  expect([since(before(16), now), since(now, now)]).toEqual(['16 min ago', 'just now']);
   expect(span(11 * 3600_000)).toBe('11 h');
 });
 

@@ -11,6 +11,12 @@ export function ago(from: Date | string, now: Date = new Date()): string {
   return span(now.getTime() - new Date(from).getTime());
 }
 
+/** "16 min ago", "just now". */
+export function since(from: Date | string, now: Date = new Date()): string {
+  const past = ago(from, now);
+  return past === 'now' ? 'just now' : `${past} ago`;
+}
+
 /** A length of time: "12 s", "16 min", "1 h 05", "26 h", "3 d". */
 export function span(milliseconds: number): string {
   const past = Math.max(0, milliseconds);

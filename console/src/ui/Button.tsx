@@ -14,6 +14,8 @@ export interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement
   icon?: Thing | undefined;
   /** The key that does the same, such as `a` or `mod+enter`. Registered while the button is on the page. */
   keys?: string | undefined;
+  /** A short word for the hint bar: "approve". Without one the key stands on the button alone. */
+  word?: string | undefined;
   /** Shows the key without registering it, where something else listens. */
   hint?: string | undefined;
   busy?: boolean;
@@ -45,6 +47,7 @@ export function Button({
   size = 'normal',
   icon,
   keys,
+  word,
   hint,
   busy = false,
   off,
@@ -58,7 +61,7 @@ export function Button({
   const reason = useId();
   const stopped = off !== undefined || disabled === true;
   const press = onClick as (() => void) | undefined;
-  useShortcut(stopped || busy ? undefined : keys, label ?? text(children), () => press?.(), { hint: false });
+  useShortcut(stopped || busy ? undefined : keys, label ?? text(children), () => press?.(), { hint: word !== undefined, as: word, order: 20 });
   const onInk = kind === 'primary' || kind === 'danger-fill';
   const shown = keys ?? hint;
   const button = (
@@ -77,7 +80,7 @@ export function Button({
         else onClick?.(event);
       }}
       className={clsx(
-        'inline-flex flex-none items-center justify-center rounded-2 border font-value whitespace-nowrap transition-[background,border-color] select-none',
+        'inline-flex shrink-0 items-center justify-center rounded-2 border font-value whitespace-nowrap transition-[background,border-color] select-none',
         KINDS[kind],
         SIZES[size],
         !children && 'aspect-square px-0!',

@@ -7,7 +7,7 @@ import { useShortcuts } from './shortcuts';
 
 export function HintBar() {
   const connection = useConnection();
-  const hints = useShortcuts().filter((one) => one.hint && one.keys !== '' && one.keys !== '?');
+  const hints = useShortcuts().filter((one) => one.hint && one.keys !== '' && one.keys !== '?').sort((a, b) => a.order - b.order);
   // Keys with one word, such as j and k, stand together.
   const words = new Map<string, string[]>();
   for (const one of hints) {

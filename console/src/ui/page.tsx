@@ -55,8 +55,8 @@ export function Page({ title: name, heading, meta, actions, children }: PageProp
         {meta && <div className="flex min-w-0 items-center gap-[10px] truncate text-ink-3 max-tablet:text-[13px]">{meta}</div>}
         <span className="flex-1" />
         {actions && <div className="hidden items-center gap-[10px] tablet:flex">{actions}</div>}
-        <span className="flex items-center gap-1 tablet:hidden">
-          <Button kind="quiet" icon="search" label="Find" size="phone" className="border-0" onClick={openPalette} />
+        <span className="-mr-[9px] flex items-center tablet:hidden">
+          <Button kind="quiet" icon="search" label="Find" size="phone" className="border-0 text-ink!" onClick={openPalette} />
           {me && (
             <button type="button" onClick={openPerson} className="grid size-11 place-items-center">
               <span className="sr-only">

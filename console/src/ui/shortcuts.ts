@@ -10,8 +10,9 @@ export interface Shortcut {
   /** What it does, as a short verb: it stands in the hint bar and on the sheet. */
   label: string;
   group: string;
-  /** Whether the hint bar shows it. */
+  /** Whether the hint bar shows it, and where: lower numbers come first. */
   hint: boolean;
+  order: number;
   run: () => void;
 }
 
@@ -20,7 +21,9 @@ export interface Options {
   group?: string;
   hint?: boolean;
   /** A short word for the hint bar, where the label is longer. */
-  as?: string;
+  as?: string | undefined;
+  /** Its place in the hint bar; 50 where nothing is said. */
+  order?: number;
 }
 
 let registered: readonly Shortcut[] = [];
@@ -44,13 +47,13 @@ export function useShortcut(keys: string | undefined, label: string, run: () => 
   useLayoutEffect(() => {
     latest.current = run;
   });
-  const { group = 'On this screen', hint = true, as = label } = options;
+  const { group = 'On this screen', hint = true, as: shown = label, order = 50 } = options;
   useEffect(() => {
     if (!keys) return;
-    const shortcut: Shortcut = { keys, label: as, group, hint, run: () => latest.current() };
+    const shortcut: Shortcut = { keys, label: shown, group, hint, order, run: () => latest.current() };
     change([...registered, shortcut]);
     return () => change(registered.filter((other) => other !== shortcut));
-  }, [keys, as, group, hint]);
+  }, [keys, shown, group, hint, order]);
 }
 
 const LETTERS_OFF = 'holdpoint.letters';
@@ -116,7 +119,7 @@ export function useVerb(label: string, run: () => void, group = 'On this screen'
     latest.current = run;
   });
   useEffect(() => {
-    const verb: Shortcut = { keys: '', label, group, hint: false, run: () => latest.current() };
+    const verb: Shortcut = { keys: '', label, group, hint: false, order: 50, run: () => latest.current() };
     change([...registered, verb]);
     return () => change(registered.filter((other) => other !== verb));
   }, [label, group]);

@@ -2,7 +2,7 @@
 import clsx from 'clsx';
 import { type ReactNode, useEffect, useState } from 'react';
 import { count, money } from '@/model/figures';
-import { ago, clock, exact, moment } from '@/model/time';
+import { ago, clock, exact, moment, since } from '@/model/time';
 
 /** The present minute: what is relative moves once a minute, and by itself. */
 export function useNow(every = 30_000): Date {
@@ -14,11 +14,11 @@ export function useNow(every = 30_000): Date {
   return now;
 }
 
-/** A time. `ago`: how long since. `clock`: to the minute. `second`: in mono, to the second. `moment`: clock or date. */
-export function Time({ at, as = 'ago', className }: { at: string | Date; as?: 'ago' | 'clock' | 'second' | 'moment'; className?: string }) {
+/** A time. `ago`: how long, for columns. `since`: the same in a sentence. `clock`: to the minute. `second`: in mono, to the second. `moment`: clock or date. */
+export function Time({ at, as = 'ago', className }: { at: string | Date; as?: 'ago' | 'since' | 'clock' | 'second' | 'moment'; className?: string }) {
   const now = useNow();
   const time = new Date(at);
-  const text = as === 'ago' ? ago(time, now) : as === 'clock' ? clock(time) : as === 'second' ? clock(time, true) : moment(time, now);
+  const text = as === 'ago' ? ago(time, now) : as === 'since' ? since(time, now) : as === 'clock' ? clock(time) : as === 'second' ? clock(time, true) : moment(time, now);
   return (
     <time dateTime={time.toISOString()} title={exact(time)} className={clsx(as === 'second' && 'fact', className)}>
       {text}

@@ -1,8 +1,9 @@
 /** What waits for people, and every way to answer it. */
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation, useQueries, useQueryClient } from '@tanstack/react-query';
 import { body, client } from '../client';
 import { keys } from '../keys';
 import type { components } from '../schema';
+import type { Event } from '../types';
 
 export function useInbox(pipeline?: string) {
   return useInfiniteQuery({
@@ -63,5 +64,23 @@ export function useAnswer() {
     mutationFn: send,
     onSettled: () =>
       Promise.all(['inbox', 'run', 'runs', 'execution', 'pipelines'].map((area) => queries.invalidateQueries({ queryKey: [area] }))),
+  });
+}
+
+/** What the log calls the answers of people. */
+const ANSWERS = ['execution.approved', 'execution.approval_given', 'execution.rejected', 'execution.revision_requested', 'execution.submitted', 'gate.answered'];
+
+/** The answers that people gave since a time, newest first. */
+export function useAnswered(since: string): Event[] {
+  return useQueries({
+    queries: ANSWERS.map((event_type) => ({
+      queryKey: keys.events({ event_type, since }),
+      queryFn: () => body(client.GET('/api/events', { params: { query: { event_type, since, limit: 100 } } })),
+    })),
+    combine: (all) =>
+      all
+        .flatMap((one) => one.data?.items ?? [])
+        .filter((event) => event.actor.kind === 'person')
+        .sort((a, b) => b.seq - a.seq),
   });
 }

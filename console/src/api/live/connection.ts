@@ -4,6 +4,7 @@
  */
 import type { QueryClient } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
+import { signedOut } from '../client';
 import type { Event } from '../types';
 import { type Delta, deltas } from './deltas';
 import { Parser } from './parse';
@@ -59,7 +60,9 @@ async function run(queries: QueryClient, stop: AbortSignal): Promise<void> {
   for (let failures = 0; !stop.aborted; ) {
     const began = Date.now();
     const status = await listen(queries, gather, stop);
-    if (stop.aborted || status === 401) return;
+    if (stop.aborted) return;
+    // The session is over: the page asks for a new one.
+    if (status === 401) return signedOut();
     // What was half said is not said on: the whole message comes from the log.
     deltas.clear();
     failures = Date.now() - began > 10_000 ? 0 : failures + 1;

@@ -9,7 +9,7 @@ import type { Question } from '@/model/inbox';
 import { whyNot } from '@/model/rights';
 import { Button } from '@/ui/Button';
 import { CopyAs, type Copyable } from '@/ui/CopyAs';
-import { Field, TextArea } from '@/ui/fields';
+import { Field, Input, TextArea } from '@/ui/fields';
 import { useOffline } from '@/ui/HintBar';
 import { Dialog, Sheet } from '@/ui/overlays';
 import { ErrorBlock } from '@/ui/states';
@@ -52,7 +52,7 @@ export function Actions({ question, work, whole, phone = false }: Props) {
       () => {},
     );
   const rollback = () => void navigate({ to: '/runs/$runId/rollback', params: { runId: item.run_id }, search: { to: String(item.checkpoint_position ?? 0) } });
-  useShortcut(execution && !phone ? 'enter' : undefined, 'open', () => review());
+  useShortcut(execution && !phone ? 'enter' : undefined, 'open', () => review(), { order: 40 });
 
   // A result is approved at once only when its checks passed and all of it was seen.
   const passed = work.execution.data?.check?.passed !== false;
@@ -77,14 +77,14 @@ export function Actions({ question, work, whole, phone = false }: Props) {
       case 'approve_complete':
         return (
           <>
-            <Button {...first} keys={keys('a')} onClick={approve} title={atOnce ? undefined : 'Not all of it was on the screen'}>
+            <Button {...first} keys={keys('a')} word="approve" onClick={approve} title={atOnce ? undefined : 'Not all of it was on the screen'}>
               {atOnce || phone ? 'Approve' : 'Review, then approve'}
             </Button>
-            <Button {...second} keys={keys('r')} onClick={() => setAsking('revision')}>
+            <Button {...second} keys={keys('r')} word="revise" onClick={() => setAsking('revision')}>
               Ask for a revision
             </Button>
             {!phone && (
-              <Button {...second} keys="e" onClick={() => review('edit')}>
+              <Button {...second} keys="e" word="edit" onClick={() => review('edit')}>
                 Edit, then approve
               </Button>
             )}
@@ -93,30 +93,39 @@ export function Actions({ question, work, whole, phone = false }: Props) {
       case 'approve_start':
       case 'start':
         return (
-          <Button {...first} keys={keys('a')} onClick={approve}>
+          <Button {...first} keys={keys('a')} word="start" onClick={approve}>
             {`Start ${name}`}
           </Button>
         );
       case 'retry':
         return (
           <>
-            <Button {...first} keys={keys('a')} onClick={approve}>
+            <Button {...first} keys={keys('a')} word="try again" onClick={approve}>
               Try again
             </Button>
-            <Button {...second} keys={keys('b')} onClick={rollback}>
+            <Button {...second} keys={keys('b')} word="roll back" onClick={rollback}>
               Roll back
             </Button>
           </>
         );
       case 'form':
         return (
-          <Button {...first} keys={keys('a')} onClick={() => review()}>
+          <Button {...first} keys={keys('a')} word="fill in" onClick={() => review()}>
             Fill in the form
           </Button>
         );
       case 'script_input':
       case 'guidance':
         return <Write question={question} off={off} busy={busy} onSend={(text) => execution && void send({ act: 'submit', execution, submission: { user_input: text } }, `Answered ${name}`)} />;
+      case 'budget':
+        return (
+          <Raise
+            off={off}
+            busy={busy}
+            onSend={(amount) => waiting.gate_id && void send({ act: 'answer', gate: waiting.gate_id, option: 'raise', feedback: amount || undefined }, `Raised the budget of ${name}`)}
+            onStop={() => waiting.gate_id && void send({ act: 'answer', gate: waiting.gate_id, option: 'stop' }, `Stopped ${name}`)}
+          />
+        );
       case 'choice':
         return waiting.options?.map((option, at) => (
           <Button key={option} {...(at === 0 ? first : second)} keys={keys(String(at + 1))} onClick={() => waiting.gate_id && void send({ act: 'answer', gate: waiting.gate_id, option }, `Picked ${option}`)}>
@@ -202,6 +211,30 @@ function Write({ question, off, busy, onSend }: { question: Question; off: strin
       <Button type="submit" kind="primary" busy={busy} off={off ?? (text.trim() ? undefined : 'Write something first.')} className="self-start">
         Send
       </Button>
+    </form>
+  );
+}
+
+/** By how much a budget that is used up is raised; by as much again, where nothing is written. */
+function Raise({ off, busy, onSend, onStop }: { off: string | undefined; busy: boolean; onSend: (amount: string) => void; onStop: () => void }) {
+  const [amount, setAmount] = useState('');
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onSend(amount.trim());
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-wrap items-end gap-2">
+      <Field label="Raise by" help="Empty: by as much again.">
+        <Input inputMode="decimal" value={amount} onChange={(event) => setAmount(event.target.value)} className="w-28" />
+      </Field>
+      <span className="flex gap-2 pb-[22px]">
+        <Button type="submit" kind="primary" busy={busy} off={off}>
+          Raise the budget
+        </Button>
+        <Button off={off} offAt="hidden" onClick={onStop}>
+          Stop the work
+        </Button>
+      </span>
     </form>
   );
 }

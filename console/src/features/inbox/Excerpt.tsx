@@ -79,7 +79,7 @@ export function Prose({ blocks, marks }: { blocks: readonly Block[]; marks: bool
         if (block.kind === 'item')
           return (
             <p key={at} className="mb-1 flex gap-2">
-              <span className="text-ink-3">{block.bullet}</span>
+              <span className="flex-none text-ink-3">{block.bullet}</span>
               <span className="min-w-0">{text}</span>
             </p>
           );

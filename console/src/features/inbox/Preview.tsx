@@ -21,7 +21,7 @@ export function Preview({ question, phone = false }: { question: Question; phone
   const [marks, setMarks] = useState(true);
   const [whole, setWhole] = useState(false);
   const { waiting_for: waiting, execution_id: id } = question.item;
-  useShortcut(work.before && !phone ? 'd' : undefined, 'diff', () => setMarks((now) => !now));
+  useShortcut(work.before && !phone ? 'd' : undefined, 'diff', () => setMarks((now) => !now), { order: 30 });
   const shownWhole = work.artifact === undefined ? !work.execution.isPending : whole && work.others.length === 0;
   if (phone) return <PhoneCard question={question} work={work} />;
   const result = waiting.kind === 'approve_complete' || waiting.kind === 'guidance';
@@ -116,8 +116,7 @@ function FactsOf({ question, work }: { question: Question; work: Work }) {
   return (
     <Facts>
       <Fact label="Asked">
-        <Time at={waiting.since} as="moment" />, <Time at={waiting.since} />
-        {' ago'}
+        <Time at={waiting.since} as="moment" />, <Time at={waiting.since} as="since" />
       </Fact>
       <Fact label="Who may answer">{names(may)}</Fact>
       {work.changes && work.before && (

@@ -1,7 +1,7 @@
 /** The inbox: everything that waits for a person, and the selected question beside it. One hand can clear it. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
-import { useEvents } from '@/api/hooks/events';
+import { useAnswered } from '@/api/hooks/inbox';
 import { groups, type Question, type Show } from '@/model/inbox';
 import { Button } from '@/ui/Button';
 import { usePhone } from '@/ui/media';
@@ -23,7 +23,7 @@ export default function Inbox() {
   const phone = usePhone();
   const { all, runs, inbox } = useQuestions();
   const since = useMemo(() => midnight(), []);
-  const answered = useEvents({ event_type: 'gate.answered', since });
+  const today = useAnswered(since);
   const show: Show = SHOWS.includes(search.show as Show) ? (search.show as Show) : 'mine';
   const oldest = search.order === 'oldest';
   const { yours, others } = useMemo(() => groups(all, show, oldest), [all, show, oldest]);
@@ -44,10 +44,9 @@ export default function Inbox() {
     const next = shown[Math.max(0, Math.min(shown.length - 1, at + by))];
     if (next) select(next.key);
   };
-  useShortcut(shown.length > 0 ? 'j' : undefined, 'move', () => move(1));
-  useShortcut(shown.length > 0 ? 'k' : undefined, 'move', () => move(-1));
+  useShortcut(shown.length > 0 ? 'j' : undefined, 'move', () => move(1), { order: 10 });
+  useShortcut(shown.length > 0 ? 'k' : undefined, 'move', () => move(-1), { order: 10 });
   const mine = all.filter((one) => one.mine);
-  const today = answered.data?.pages.flatMap((page) => page.items) ?? [];
   const segments = [
     { value: 'mine', label: 'Mine', count: mine.length },
     { value: 'anyone', label: 'Anyone', count: mine.filter((one) => one.open).length },
