@@ -6,9 +6,9 @@ export PATH="$PWD/target/tools/node/bin:$PATH"
 cargo build --locked --bin holdpoint
 cd console
 npm run --silent check
-npx --no-install vitest run --reporter=default --reporter=json --outputFile.json=built/tests.json || failed=1
+npx --no-install vitest run --reporter=default --reporter=json --outputFile.json=../target/console-tests.json || failed=1
 node -e '
-const { numPassedTests, numFailedTests, numPendingTests } = JSON.parse(require("fs").readFileSync("built/tests.json"));
+const { numPassedTests, numFailedTests, numPendingTests } = JSON.parse(require("fs").readFileSync("../target/console-tests.json"));
 console.log(`console: ${numPassedTests} passed, ${numFailedTests} failed${numPendingTests ? `, ${numPendingTests} not run` : ""}`);
 '
 exit "${failed:-0}"

@@ -57,6 +57,8 @@ export async function startServer(at?: { home: string; port: number }): Promise<
   // `CONSOLE_FROM_DISK=1` shows what `vite build` made last, without building the program again.
   const site = process.env.CONSOLE_FROM_DISK ? { HOLDPOINT_CONSOLE_DIR: here('../built/site') } : {};
   const child = spawn(binary(), ['serve', '--home', home, '--port', String(at?.port ?? 0), '--json'], { env: { ...process.env, ...site, NO_COLOR: '1' }, stdio: ['ignore', 'pipe', 'pipe'] });
+  // A test that fails halfway leaves nothing running.
+  process.once('exit', () => child.kill('SIGKILL'));
   let said = '';
   child.stderr.on('data', (piece: Buffer) => (said += piece.toString()));
   const url = await new Promise<string>((resolve, reject) => {

@@ -297,6 +297,14 @@ function asCommand({ item }: Question): Copyable | undefined {
       return { command: `holdpoint answer ${id} --approve`, method: 'POST', path: `/api/executions/${id}/approve-start`, body: {} };
     case 'start':
       return { method: 'POST', path: '/api/executions/start', body: { run_id: item.run_id } };
+    case 'form': {
+      const fields = waiting.form?.input_fields ?? [];
+      const body = { fields: Object.fromEntries(fields.map((field) => [field.name, ''])) };
+      return { command: `holdpoint answer ${id} ${fields.map((field) => `--field ${field.name}=…`).join(' ')}`, method: 'POST', path: `/api/executions/${id}/submit`, body };
+    }
+    case 'script_input':
+    case 'guidance':
+      return { command: `holdpoint answer ${id} --input '…'`, method: 'POST', path: `/api/executions/${id}/submit`, body: { user_input: '' } };
     case 'retry':
       return { method: 'POST', path: `/api/executions/${id}/retry`, body: {} };
     default:
