@@ -24,6 +24,11 @@ pub trait Evaluator: Send + Sync {
     /// Whether a value satisfies a JSON Schema.
     fn schema(&self, schema: &Value, value: &Value) -> Verdict;
 
+    /// Whether a model can search the web; none: the one that answers where a definition names none.
+    fn can_search(&self, _model: Option<&str>) -> bool {
+        true
+    }
+
     /// Whether a field's `validation` can be read at all; else what is wrong with it.
     fn field_syntax(&self, validation: &str) -> Result<(), String>;
 

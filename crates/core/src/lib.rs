@@ -8,6 +8,7 @@
 #![cfg_attr(test, allow(clippy::needless_raw_string_hashes, clippy::wildcard_enum_match_arm))]
 
 pub mod actor;
+pub mod budget;
 pub mod chain;
 pub mod command;
 pub mod commands;

@@ -53,6 +53,8 @@ pub enum Table {
     Interaction,
     /// Outputs of executions.
     Artifact,
+    /// What calls of models cost, and how long work took.
+    Spending,
     /// Questions put to people.
     Gate,
     /// Rollbacks.
@@ -101,7 +103,7 @@ pub enum Op {
 
 impl Table {
     /// All tables, in the order in which they are created.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Pipeline,
         Self::Checkpoint,
         Self::Run,
@@ -109,6 +111,7 @@ impl Table {
         Self::LogLine,
         Self::Interaction,
         Self::Artifact,
+        Self::Spending,
         Self::Gate,
         Self::Rollback,
         Self::ArchivedItem,
@@ -124,6 +127,7 @@ impl Table {
             Self::LogLine => &LOG_LINE,
             Self::Interaction => &INTERACTION,
             Self::Artifact => &ARTIFACT,
+            Self::Spending => &SPENDING,
             Self::Gate => &GATE,
             Self::Rollback => &ROLLBACK,
             Self::ArchivedItem => &ARCHIVED_ITEM,
@@ -350,6 +354,29 @@ static ARTIFACT: TableDef = TableDef {
     ],
     unique: &["id"],
     listed_by: &["execution"],
+};
+
+static SPENDING: TableDef = TableDef {
+    table: Table::Spending,
+    name: "spending",
+    columns: &[
+        ("execution", Kind::Uuid),
+        ("run", Kind::Uuid),
+        ("pipeline", Kind::Uuid),
+        ("step", Kind::Text),
+        ("at", Kind::Time),
+        ("model", Kind::Text),
+        ("agent", Kind::Text),
+        ("calls", Kind::Int),
+        ("input_tokens", Kind::Int),
+        ("output_tokens", Kind::Int),
+        ("cache_read_tokens", Kind::Int),
+        ("cache_write_tokens", Kind::Int),
+        ("cost_micros", Kind::Int),
+        ("took_ms", Kind::Int),
+    ],
+    unique: &[],
+    listed_by: &["pipeline", "run"],
 };
 
 static GATE: TableDef = TableDef {

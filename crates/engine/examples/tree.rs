@@ -88,7 +88,7 @@ async fn main() {
     *maker.bytes.lock().expect("no panic") = Some(kept);
     let pipeline = PipelineId(Uuid::from_u128(1));
     let submit = async |command| engine.submit(Actor::person("ann"), None, command).await.expect("taken");
-    let config = PipelineConfig { auto_advance: true };
+    let config = PipelineConfig { auto_advance: true, budgets: None };
     let create = CreatePipeline { name: "Many".into(), description: None, config };
     submit(Command::Pipeline(pipeline, PipelineCommand::Create(create))).await;
     let add = AddCheckpoint { definition: definition(artifacts), position: None };

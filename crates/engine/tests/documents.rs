@@ -60,7 +60,7 @@ async fn pipeline(engine: &Engine) {
     let create = CreatePipeline {
         name: "Research".into(),
         description: None,
-        config: PipelineConfig { auto_advance: true },
+        config: PipelineConfig { auto_advance: true, budgets: None },
     };
     submit(engine, Command::Pipeline(PIPELINE, PipelineCommand::Create(create))).await;
     for name in ["Goals", "Plan", "Report"] {

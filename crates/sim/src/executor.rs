@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use holdpoint_core::Body;
+use holdpoint_core::budget::{Measure, Reached, Scope};
 use holdpoint_core::commands::record_outcome::{Collected, Outcome};
 use holdpoint_core::event::{Failure, Usage};
 use holdpoint_core::state::run::{EffectId, EffectKind};
@@ -121,6 +122,12 @@ async fn work(scenery: &Scenery, blobs: &dyn BlobStore, job: &Job, habit: Habit)
     }
     let fails = habit.fails && !scenery.is_healed();
     let usage = Usage { calls: 1, cost_micros: habit.token % 100, ..Usage::default() };
+    // Whoever raises the budget has the same work done again, which then may pass.
+    if !scenery.is_healed() && habit.token.is_multiple_of(11) {
+        let measure = Measure::Cost;
+        let reached = Reached { scope: Scope::Run, measure, limit: 1_000, spent: 1_000 + habit.token % 100 };
+        return Outcome::OverBudget(reached);
+    }
     let strict = !scenery.is_healed() && habit.token.is_multiple_of(3);
     match job.kind {
         EffectKind::Judge => {

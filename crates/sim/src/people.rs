@@ -89,7 +89,7 @@ impl People {
         for n in 0..self.rng.below(3) {
             let id = PipelineId(self.ids.mint());
             self.pipelines.push(id);
-            let config = PipelineConfig { auto_advance: self.rng.percent(60) };
+            let config = PipelineConfig { auto_advance: self.rng.percent(60), budgets: None };
             let create = CreatePipeline { name: format!("P{n}").into(), description: None, config };
             intents.push(order(Command::Pipeline(id, PipelineCommand::Create(create))));
             for _ in 0..self.rng.between(1, 4) {
@@ -220,9 +220,19 @@ impl People {
             }
             GateKind::Form => RunCommand::SubmitForm(self.form(x)),
             GateKind::Input | GateKind::Guidance => RunCommand::GiveInput { x, text: "that one".into() },
+            GateKind::Budget => {
+                let option = if self.rng.percent(85) { "raise" } else { "stop" };
+                let option = option.into();
+                RunCommand::AnswerGate(AnswerGate { gate: id, option, feedback: None, digest: None })
+            }
             GateKind::Choice => {
                 let option = ["on", "on", "on", "again", "skip", "end", "what?"][self.rng.below(7) as usize];
-                RunCommand::AnswerGate(AnswerGate { gate: id, option: option.into(), feedback: None })
+                RunCommand::AnswerGate(AnswerGate {
+                    gate: id,
+                    option: option.into(),
+                    feedback: None,
+                    digest: None,
+                })
             }
         }
     }
@@ -313,7 +323,7 @@ impl People {
                 PipelineCommand::Reorder(order)
             }
             70..80 => {
-                let config = Some(PipelineConfig { auto_advance: self.rng.percent(50) });
+                let config = Some(PipelineConfig { auto_advance: self.rng.percent(50), budgets: None });
                 PipelineCommand::Update(UpdatePipeline { config, ..UpdatePipeline::default() })
             }
             80..86 => PipelineCommand::Delete,

@@ -20,6 +20,7 @@ mod queue;
 mod reader;
 mod rebuild;
 mod schema;
+mod spent;
 mod sql;
 mod views;
 mod work;

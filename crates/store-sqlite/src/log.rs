@@ -124,6 +124,16 @@ impl SqliteLog {
         self.readers()?.ask(crate::reader::Reader::size).await
     }
 
+    /// Whether tables of journals are to be made anew from the log, because a migration has added some.
+    pub async fn is_stale(&self) -> Result<bool, StoreError> {
+        self.readers()?.ask(|reader| crate::schema::stale(&reader.conn)).await
+    }
+
+    /// They were.
+    pub async fn refreshed(&self) -> Result<(), StoreError> {
+        self.desk.write(Task::Refreshed).await.map(drop).map_err(store_error)
+    }
+
     /// Checks the file, with its indexes against their tables, and counts what is in it.
     pub async fn integrity(&self) -> Result<Integrity, StoreError> {
         let wal = self.place.wal();
@@ -240,9 +250,10 @@ impl EventLog for SqliteLog {
                     readers.ask_shortly(move |reader| reader.query(&query)).await
                 }
                 // These may look through much of the log or of a table.
-                Query::Events { .. } | Query::Streams { .. } | Query::List { by: None, .. } => {
-                    readers.ask(move |reader| reader.query(&query)).await
-                }
+                Query::Events { .. }
+                | Query::Streams { .. }
+                | Query::Spent(_)
+                | Query::List { by: None, .. } => readers.ask(move |reader| reader.query(&query)).await,
                 Query::Find(..) | Query::Of { .. } | Query::List { by: Some(_), .. } => {
                     readers.ask_shortly(move |reader| reader.query(&query)).await
                 }

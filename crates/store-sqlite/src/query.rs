@@ -13,6 +13,7 @@ use rusqlite::{Error, OptionalExtension as _, params};
 use crate::batch::last_seq;
 use crate::names::{BLOCK, Mark, stream_number};
 use crate::reader::{COLUMNS, Reader};
+use crate::spent::spent;
 use crate::sql::{self, Bound};
 
 impl Reader {
@@ -27,6 +28,7 @@ impl Reader {
             Query::Events { filter, before, limit } => {
                 Page { rows: self.events(filter, *before, *limit)?, ..Page::default() }
             }
+            Query::Spent(filter) => Page { spent: spent(&self.conn, filter)?, ..Page::default() },
             Query::Streams { after, limit } => {
                 Page { streams: self.streams(*after, *limit)?, ..Page::default() }
             }

@@ -19,10 +19,19 @@ use crate::connect::failed;
 use crate::views;
 
 /// The newest schema that this code knows.
-pub(crate) const SCHEMA: u32 = 1;
+pub(crate) const SCHEMA: u32 = 2;
 
 /// The steps from each schema to the next; the first leads from 1 to 2.
-const STEPS: &[&str] = &[];
+const STEPS: &[&str] = &["
+CREATE TABLE \"spending\"(stream INTEGER, n INTEGER, seq INTEGER, \"execution\" BLOB, \"run\" BLOB, \"pipeline\" BLOB, \
+    \"step\" TEXT, \"at\" INTEGER, \"model\" TEXT, \"agent\" TEXT, \"calls\" INTEGER, \"input_tokens\" INTEGER, \
+    \"output_tokens\" INTEGER, \"cache_read_tokens\" INTEGER, \"cache_write_tokens\" INTEGER, \"cost_micros\" INTEGER, \
+    \"took_ms\" INTEGER, PRIMARY KEY(stream, n)) WITHOUT ROWID;
+CREATE INDEX \"spending_by_pipeline\" ON \"spending\"(\"pipeline\", seq);
+CREATE INDEX \"spending_by_run\" ON \"spending\"(\"run\", seq);
+CREATE INDEX \"spending_by_seq\" ON \"spending\"(seq);
+INSERT OR REPLACE INTO meta VALUES('stale', 'journal');
+"];
 
 const BASE: &str = "
 CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -86,6 +95,11 @@ pub(crate) fn prepare(conn: &mut Connection, file: &Path) -> Result<bool, StoreE
         SCHEMA => Ok(false),
         older => migrate(conn, file, older, STEPS).map(|()| false),
     }
+}
+
+/// Whether tables are to be made anew from the log, because a migration has added some.
+pub(crate) fn stale(conn: &Connection) -> rusqlite::Result<bool> {
+    conn.prepare_cached("SELECT 1 FROM meta WHERE name = 'stale'")?.exists([])
 }
 
 fn version(conn: &Connection) -> Result<u32, StoreError> {
@@ -176,6 +190,7 @@ mod tests {
         let file = dir.path().join("state.db");
         let mut conn = Connection::open(&file).expect("a file");
         assert_eq!(prepare(&mut conn, &file), Ok(true));
+        conn.pragma_update(None, "user_version", 1).expect("an older file");
 
         let broken = migrate(&mut conn, &file, 1, &["CREATE TABLE more(a)", "NONSENSE"]);
         assert!(broken.is_err());
@@ -183,11 +198,33 @@ mod tests {
         assert!(conn.prepare("SELECT * FROM more").is_err(), "a failed step leaves nothing");
         conn.prepare("SELECT * FROM pipelines").expect("the views are still there");
 
-        migrate(&mut conn, &file, 1, &["CREATE TABLE more(a)"]).expect("moved on");
-        assert_eq!(version(&conn), Ok(2));
-        assert!(matches!(refuse_newer(&conn), Err(StoreError::Newer { found: 2, known: 1 })));
+        migrate(&mut conn, &file, 1, &["CREATE TABLE more(a)", "CREATE TABLE yet_more(a)"])
+            .expect("moved on");
+        assert_eq!(version(&conn), Ok(3));
+        assert!(matches!(refuse_newer(&conn), Err(StoreError::Newer { found: 3, known: 2 })));
         let copy = Connection::open(dir.path().join("state.db.backup-v1")).expect("the copy");
         assert_eq!(version(&copy), Ok(1));
+    }
+
+    #[test]
+    fn the_steps_lead_to_the_tables_of_a_new_file() {
+        let tables = |conn: &Connection| -> Vec<(String, String)> {
+            let mut statement = conn
+                .prepare("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
+                .expect("a question");
+            let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("tables");
+            rows.collect::<Result<_, _>>().expect("tables")
+        };
+        let dir = tempfile::tempdir().expect("a folder");
+        let file = dir.path().join("state.db");
+        let mut conn = Connection::open(&file).expect("a file");
+        create(&mut conn).expect("made");
+        let new = tables(&conn);
+        // The file as its first version had it.
+        conn.execute_batch("DROP TABLE spending; PRAGMA user_version = 1").expect("an old file");
+        assert_eq!(prepare(&mut conn, &file), Ok(false));
+        assert_eq!(tables(&conn), new);
+        assert_eq!(stale(&conn), Ok(true), "what is new in it is made from the log");
     }
 
     #[test]

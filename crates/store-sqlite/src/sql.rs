@@ -114,7 +114,7 @@ pub(crate) fn cells(def: &TableDef, row: &Row<'_>) -> rusqlite::Result<Vec<Cell>
     def.columns.iter().enumerate().map(|(at, (_, kind))| cell(*kind, row.get_ref(at + 3)?)).collect()
 }
 
-fn cell(kind: Kind, value: ValueRef<'_>) -> rusqlite::Result<Cell> {
+pub(crate) fn cell(kind: Kind, value: ValueRef<'_>) -> rusqlite::Result<Cell> {
     if value == ValueRef::Null {
         return Ok(Cell::Null);
     }

@@ -39,6 +39,7 @@ pub(crate) enum Task {
     Beat,
     SaveFold(SavedFold),
     Rebuild(StreamId, Vec<(Seq, Vec<RowChange>)>),
+    Refreshed,
 }
 
 /// What came of a task.
@@ -313,6 +314,10 @@ fn perform(conn: &Connection, books: &mut Books, task: &Task, pretend: bool) -> 
             books.save_fold(conn, fold)?;
             Done::Saved
         }
+        Task::Refreshed => {
+            conn.execute("DELETE FROM meta WHERE name = 'stale'", [])?;
+            Done::Saved
+        }
         Task::Rebuild(stream, changes) => Done::Compared(rebuild::replace(conn, books, *stream, changes)?),
     }))
 }
@@ -326,7 +331,7 @@ fn weight(job: &Job) -> usize {
             8 + (rows + blobs) / 1024
         }
         Task::SaveFold(fold) => 8 + fold.bytes.len() / 1024,
-        Task::Claim(..) | Task::Beat => 8,
+        Task::Claim(..) | Task::Beat | Task::Refreshed => 8,
         Task::Rebuild(..) => 1024,
     }
 }

@@ -17,4 +17,4 @@ pub use log::{
     StoreError, WorkChange,
 };
 pub use picture::Picture;
-pub use query::{EventFilter, Page, Query, Record};
+pub use query::{DAY, EventFilter, Page, Query, Record, Spent, SpentBy, SpentFilter};

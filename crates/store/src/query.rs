@@ -3,8 +3,9 @@
 //! Field names come from table descriptions, never from a request. Lists run along `seq`, so a cursor stays
 //! right whatever the clock does.
 
+use holdpoint_core::event::Usage;
 use holdpoint_core::rows::{Cell, Table};
-use holdpoint_core::{Seq, SessionId, StreamId, Timestamp};
+use holdpoint_core::{PipelineId, RunId, Seq, SessionId, StreamId, Timestamp};
 
 use crate::Row;
 
@@ -45,6 +46,8 @@ pub enum Query {
         /// How many rows at most.
         limit: u32,
     },
+    /// What was spent, added up by group, the dearest first.
+    Spent(SpentFilter),
     /// All streams, in the order in which they began, after one of them.
     Streams {
         /// The stream after which to begin.
@@ -73,6 +76,48 @@ pub struct EventFilter {
     pub after: Seq,
 }
 
+/// Which spending is added up; all given conditions hold.
+#[derive(Clone, Debug)]
+pub struct SpentFilter {
+    /// In one pipeline.
+    pub pipeline: Option<PipelineId>,
+    /// In one run.
+    pub run: Option<RunId>,
+    /// Not before.
+    pub since: Option<Timestamp>,
+    /// Before.
+    pub until: Option<Timestamp>,
+    /// By what it is grouped.
+    pub by: SpentBy,
+    /// How many groups at most.
+    pub limit: u32,
+}
+
+/// By what spending is grouped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpentBy {
+    /// All in one.
+    All,
+    /// A column of the table of spending.
+    Column(&'static str),
+    /// Days, in UTC: a day's name is its first microsecond.
+    Day,
+}
+
+/// What one group spent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spent {
+    /// The group; null where all is one.
+    pub group: Cell,
+    /// What calls of models cost.
+    pub usage: Usage,
+    /// How long work took, in thousandths of a second.
+    pub took_ms: u64,
+}
+
+/// Microseconds of a day.
+pub const DAY: i64 = 86_400_000_000;
+
 /// One row of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
@@ -95,4 +140,6 @@ pub struct Page {
     pub rows: Vec<Row>,
     /// For `Streams`.
     pub streams: Vec<StreamId>,
+    /// For `Spent`.
+    pub spent: Vec<Spent>,
 }

@@ -133,7 +133,7 @@ pub async fn pipeline(engine: &Engine, kind: Kind) -> Result<PipelineId, BenchEr
     let create = CreatePipeline {
         name: "Bench".into(),
         description: None,
-        config: PipelineConfig { auto_advance: true },
+        config: PipelineConfig { auto_advance: true, budgets: None },
     };
     submit(engine, Command::Pipeline(id, PipelineCommand::Create(create))).await?;
     let definition = serde_json::from_value(definition(kind))?;

@@ -107,7 +107,7 @@ pub fn start_plan(numbers: &mut Numbers, run: RunId) -> Request {
 
 /// Makes a pipeline with checkpoints and starts its first run.
 pub fn new_pipeline(numbers: &mut Numbers, pipeline: PipelineId, run: RunId) -> Vec<Request> {
-    let config = PipelineConfig { auto_advance: numbers.percent(50) };
+    let config = PipelineConfig { auto_advance: numbers.percent(50), budgets: None };
     let create = CreatePipeline { name: "load".into(), description: None, config };
     let mut requests =
         vec![Request::new("create", Command::Pipeline(pipeline, PipelineCommand::Create(create)))];
@@ -188,7 +188,7 @@ pub fn act(numbers: &mut Numbers, run: RunId, state: &RunState) -> Option<Reques
     if let Some((gate, choice)) = choices.next_back() {
         let labels: Vec<_> = choice.options.iter().collect();
         let option = numbers.pick(&labels)?.label.clone();
-        let answer = AnswerGate { gate, option, feedback: None };
+        let answer = AnswerGate { gate, option, feedback: None, digest: None };
         return Some(Request::on("answer", run, RunCommand::AnswerGate(answer)));
     }
     let open: Vec<ExecNo> =
@@ -206,7 +206,9 @@ fn waits(execution: &Execution) -> bool {
         | ExecutionState::AwaitingStart(_)
         | ExecutionState::AwaitingComplete(_)
         | ExecutionState::Failed
-        | ExecutionState::Working(Stage::Form(_) | Stage::Input(_) | Stage::Guidance(_)) => true,
+        | ExecutionState::Working(Stage::Form(_) | Stage::Input(_) | Stage::Guidance(_) | Stage::Budget(_)) => {
+            true
+        }
     }
 }
 

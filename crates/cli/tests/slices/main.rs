@@ -7,6 +7,7 @@ mod server;
 mod threats;
 
 mod agents;
+mod budgets;
 mod events;
 mod execution;
 mod history;

@@ -1,13 +1,14 @@
-//! Answers a gate of the plan: goes on, repeats, leaves out, or ends.
+//! Answers a gate of the plan: goes on, repeats, leaves out, or ends. A budget that is used up is raised or not.
 
 use super::wrong_run;
+use crate::budget::Reached;
 use crate::decision::Draft;
 use crate::definition::Fault;
 use crate::event::{RunEvent, Text};
 use crate::flow;
 use crate::plan::ChoiceAction;
 use crate::state::run::RunStatus;
-use crate::{GateId, Rejection, RunId};
+use crate::{Digest, ExecNo, GateId, Rejection, RunId};
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -18,6 +19,8 @@ pub struct AnswerGate {
     pub option: Text,
     /// What the person added.
     pub feedback: Option<Text>,
+    /// What was shown, where the person says so.
+    pub digest: Option<Digest>,
 }
 
 /// The rule.
@@ -29,6 +32,12 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, command: &AnswerGate) -> Result
     }
     let missing = || Rejection::NotFound { what: "open gate", id: command.gate.to_string() };
     let gate = state.gates.get(&command.gate).cloned().ok_or_else(missing)?;
+    if command.digest.is_some() && command.digest != gate.digest {
+        return Err(Rejection::Stale { gate: command.gate });
+    }
+    if let (Some(x), Some((reached, _))) = (gate.x, gate.budget) {
+        return answer_budget(draft, run, x, &reached, command);
+    }
     let (place, choice) = gate.choice.as_ref().ok_or_else(missing)?;
     let Some(option) = choice.options.iter().find(|option| option.label == command.option) else {
         let labels: Vec<_> = choice.options.iter().map(|option| &*option.label).collect();
@@ -51,6 +60,31 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, command: &AnswerGate) -> Result
         }
         ChoiceAction::Repeat(step) => flow::repeat(draft, run, place, step),
         ChoiceAction::Abort => super::abort_run::decide(draft, run, command.feedback.as_ref()),
+    }
+}
+
+/// What can be answered where a budget is used up.
+pub const BUDGET: [&str; 2] = ["raise", "stop"];
+
+/// Raises a budget by what the person adds, by as much again as it was where they add nothing, or stops the work.
+fn answer_budget(
+    draft: &mut Draft<'_>,
+    run: RunId,
+    x: ExecNo,
+    reached: &Reached,
+    command: &AnswerGate,
+) -> Result<(), Rejection> {
+    match &*command.option {
+        "raise" => {
+            let again = || Text::from(reached.measure.written(reached.limit).to_string());
+            let amount = command.feedback.clone().unwrap_or_else(again);
+            flow::answer_budget(draft, run, x, command.gate, &amount)
+        }
+        "stop" => flow::answer_budget(draft, run, x, command.gate, &"stop".into()),
+        _ => {
+            let fault = Fault::at("/option", format!("one of: {}", BUDGET.join(", ")));
+            Err(Rejection::Invalid(vec![fault]))
+        }
     }
 }
 

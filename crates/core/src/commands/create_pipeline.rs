@@ -22,9 +22,16 @@ pub fn decide(draft: &mut Draft<'_>, id: PipelineId, command: &CreatePipeline) -
         return Err(Rejection::Exists { what: "pipeline", id: id.to_string() });
     }
     check_name(&command.name)?;
+    check_config(&command.config)?;
     let CreatePipeline { name, description, config } = command.clone();
     draft.on_pipeline(id, PipelineEvent::Made { name, description, config });
     Ok(())
+}
+
+/// Refuses settings that cannot hold.
+pub(super) fn check_config(config: &PipelineConfig) -> Result<(), Rejection> {
+    let faults = config.faults();
+    if faults.is_empty() { Ok(()) } else { Err(Rejection::Invalid(faults)) }
 }
 
 /// Refuses names that nobody could read.
@@ -52,7 +59,7 @@ mod tests {
     fn a_pipeline_is_made_once() {
         let mut scene = Scene::new();
         scene.check(create("Research"), expect![[r#"
-            pipeline: Made { name: "Research", description: None, config: PipelineConfig { auto_advance: false } }
+            pipeline: Made { name: "Research", description: None, config: PipelineConfig { auto_advance: false, budgets: None } }
         "#]]);
         scene.check(
             create("Research"),

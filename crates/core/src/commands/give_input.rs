@@ -30,7 +30,9 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, x: ExecNo, text: &Text) -> Resu
             draft.on_run(run, RunEvent::GuidanceGiven { x, gate, text: text.clone() });
             flow::begin_attempt(draft, run, x, revision, attempt, &policy);
         }
-        ExecutionState::Working(Stage::Form(_) | Stage::Work | Stage::Check | Stage::Retry)
+        ExecutionState::Working(
+            Stage::Form(_) | Stage::Budget(_) | Stage::Work | Stage::Check | Stage::Retry,
+        )
         | ExecutionState::Pending
         | ExecutionState::AwaitingStart(_)
         | ExecutionState::AwaitingComplete(_)

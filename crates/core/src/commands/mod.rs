@@ -152,7 +152,8 @@ pub(crate) fn possible(run: RunStatus, state: ExecutionState) -> Vec<&'static st
         ExecutionState::Working(at) => match at {
             crate::state::run::Stage::Form(_)
             | crate::state::run::Stage::Input(_)
-            | crate::state::run::Stage::Guidance(_) => vec!["submit", "cancel"],
+            | crate::state::run::Stage::Guidance(_)
+            | crate::state::run::Stage::Budget(_) => vec!["submit", "cancel"],
             crate::state::run::Stage::Work
             | crate::state::run::Stage::Check
             | crate::state::run::Stage::Retry => vec!["cancel", "note"],
@@ -220,6 +221,7 @@ pub(crate) fn check_decision(
             | GateKind::Form
             | GateKind::Input
             | GateKind::Guidance
+            | GateKind::Budget
             | GateKind::Choice,
         ) => Ok(()),
     }

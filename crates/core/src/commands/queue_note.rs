@@ -13,7 +13,7 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, x: ExecNo, text: &Text) -> Resu
     draft.reply.execution = Some(execution.id);
     match execution.state {
         ExecutionState::Working(Stage::Work | Stage::Check | Stage::Retry) => {}
-        ExecutionState::Working(Stage::Form(_) | Stage::Input(_) | Stage::Guidance(_))
+        ExecutionState::Working(Stage::Form(_) | Stage::Input(_) | Stage::Guidance(_) | Stage::Budget(_))
         | ExecutionState::Pending
         | ExecutionState::AwaitingStart(_)
         | ExecutionState::AwaitingComplete(_)

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::budget::Reached;
 use crate::decision::Draft;
 use crate::definition::OnValidationFailure;
 use crate::event::{Failure, Made, RunEvent, Text, Usage};
@@ -49,6 +50,8 @@ pub enum Outcome {
         /// What it cost.
         usage: Usage,
     },
+    /// A budget is used up, and the work goes on where it stands when somebody has raised it.
+    OverBudget(Reached),
 }
 
 /// An output that was collected and stored.
@@ -83,6 +86,11 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, command: &RecordOutcome) -> Res
         }
         (Outcome::Judged { passed, reasons, usage }, Part::Check) => {
             judged(draft, run, x, *passed, reasons, *usage)
+        }
+        (Outcome::OverBudget(reached), part) => {
+            let (gate, check) = (GateId(draft.ids.mint()), part == Part::Check);
+            draft.on_run(run, RunEvent::BudgetAsked { x, gate, reached: *reached, check });
+            Ok(())
         }
         (Outcome::Done { .. }, Part::Check) | (Outcome::Judged { .. }, Part::Work) => Err(Rejection::NotOwed),
     }

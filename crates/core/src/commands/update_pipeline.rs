@@ -25,6 +25,7 @@ pub fn decide(draft: &mut Draft<'_>, id: PipelineId, command: &UpdatePipeline) -
     let unchanged =
         (&name, &description, &config) == (&pipeline.name, &pipeline.description, &pipeline.config);
     super::create_pipeline::check_name(&name)?;
+    super::create_pipeline::check_config(&config)?;
     if !unchanged {
         draft.on_pipeline(id, PipelineEvent::Changed { name, description, config });
     }
@@ -45,11 +46,11 @@ mod tests {
         let update = |update| on_pipeline(PipelineCommand::Update(update));
         let name = Some("Research".into());
         scene.check(update(UpdatePipeline { name, ..UpdatePipeline::default() }), expect![[r#"
-            pipeline: Changed { name: "Research", description: None, config: PipelineConfig { auto_advance: false } }
+            pipeline: Changed { name: "Research", description: None, config: PipelineConfig { auto_advance: false, budgets: None } }
         "#]]);
         let description = Some(Some("Why".into()));
         scene.check(update(UpdatePipeline { description, ..UpdatePipeline::default() }), expect![[r#"
-            pipeline: Changed { name: "Research", description: Some("Why"), config: PipelineConfig { auto_advance: false } }
+            pipeline: Changed { name: "Research", description: Some("Why"), config: PipelineConfig { auto_advance: false, budgets: None } }
         "#]]);
         scene.check(
             update(UpdatePipeline::default()),

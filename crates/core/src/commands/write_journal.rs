@@ -41,7 +41,8 @@ pub fn decide(
     }
     let stream = StreamId::Journal(execution);
     if journal.owner.is_none() {
-        draft.emit(stream, Event::Journal(Entry::Opened { run, x }));
+        let (pipeline, step) = (draft.run(run)?.pipeline(), Some(known.place.step.clone()));
+        draft.emit(stream, Event::Journal(Entry::Opened { run, x, pipeline, step }));
     }
     for entry in entries {
         draft.emit(stream, Event::Journal(entry.clone()));
@@ -80,7 +81,7 @@ mod tests {
     #[test]
     fn a_journal_belongs_to_its_execution() {
         let mut scene = Scene::new().with_pipeline(&[script("A", 0), form("B")]).with_run();
-        let stolen = Entry::Opened { run: run_id(2), x: ExecNo(7) };
+        let stolen = Entry::Opened { run: run_id(2), x: ExecNo(7), pipeline: None, step: None };
         scene.check(
             journal(&scene, 1, 1, vec![stolen]),
             expect![[r#"

@@ -312,12 +312,25 @@ fn limits(errors: &mut Vec<Fault>, definition: &CheckpointDefinition) {
     if definition.output.validation.max_validation_retries.is_some_and(|retries| retries > 100) {
         errors.push(Fault::at("/output/validation/max_validation_retries", "at most 100"));
     }
+    if let Some(budget) = &definition.execution.budget {
+        errors.extend(budget.faults("/execution/budget"));
+        if definition.execution.mode == Mode::HumanOnly {
+            errors.push(Fault::at("/execution/budget", "a person's work has no budget"));
+        }
+    }
     if definition.human_interaction.max_revision_iterations > 1_000 {
         errors.push(Fault::at("/human_interaction/max_revision_iterations", "at most 1000"));
     }
 }
 
 fn artifacts(errors: &mut Vec<Fault>, definition: &CheckpointDefinition) {
+    let config = definition.execution.agent_config.as_ref();
+    let by_files = config.is_none_or(|config| config.tools.iter().any(|tool| tool == "file_operations"));
+    if definition.execution.mode == Mode::Agentic && !by_files && definition.output.artifacts.len() > 1 {
+        let message = "agents without the tool `file_operations` give their answer as the one artifact; add the tool, or \
+                       leave one artifact";
+        errors.push(Fault::at("/output/artifacts", message));
+    }
     let mut names = BTreeSet::new();
     for (i, artifact) in definition.output.artifacts.iter().enumerate() {
         let pointer = format!("/output/artifacts/{i}");
@@ -514,17 +527,18 @@ mod tests {
             script("A", 0),
             agent(team, 2),
             expect![[r#"
-            error /execution/agent_config/agent: `agent` belongs to another creation mode
-            error /execution/agent_config/discussion_mode: `discussion_mode` is required for several agents
-            error /execution/agent_config/max_turns: between 1 and 1000
-            error /execution/agent_config/model: a text is required
-            error /execution/agent_config/agents/1/name: another agent has this name
-            error /execution/agent_config/tools/1: this tool is named already
-            error /execution/agent_config/tools/3: a name is required
-            error /output/artifacts: several artifacts need the tool `file_operations`: without it an agent has one answer
-            warning /execution/agent_config/tools/2: `github` is not built in (web_search, code_execution, file_operations), so a server must offer it
-            warning /execution/agent_config/tools/3: `` is not built in (web_search, code_execution, file_operations), so a server must offer it
-        "#]],
+                error /execution/agent_config/agent: `agent` belongs to another creation mode
+                error /execution/agent_config/discussion_mode: `discussion_mode` is required for several agents
+                error /execution/agent_config/max_turns: between 1 and 1000
+                error /execution/agent_config/model: a text is required
+                error /execution/agent_config/agents/1/name: another agent has this name
+                error /execution/agent_config/tools/1: this tool is named already
+                error /execution/agent_config/tools/3: a name is required
+                error /output/artifacts: agents without the tool `file_operations` give their answer as the one artifact; add the tool, or leave one artifact
+                error /output/artifacts: several artifacts need the tool `file_operations`: without it an agent has one answer
+                warning /execution/agent_config/tools/2: `github` is not built in (web_search, code_execution, file_operations), so a server must offer it
+                warning /execution/agent_config/tools/3: `` is not built in (web_search, code_execution, file_operations), so a server must offer it
+            "#]],
         );
         let meta = json!({"creation_mode": "meta_agent", "meta_agent_instructions": "", "max_agents": 101});
         check(

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use crate::budget::Budget;
 use crate::{AgentId, ArtifactId, CheckpointId, Digest, FieldId};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -25,6 +26,35 @@ use crate::{AgentId, ArtifactId, CheckpointId, Digest, FieldId};
 pub struct PipelineConfig {
     #[serde(default)]
     pub auto_advance: bool,
+    /// What may be spent before somebody is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budgets: Option<Budgets>,
+}
+
+/// What may be spent before somebody is asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Budgets {
+    /// By each run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<Budget>,
+    /// By all runs together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pipeline: Option<Budget>,
+}
+
+impl PipelineConfig {
+    /// What is wrong with it.
+    pub fn faults(&self) -> Vec<Fault> {
+        let Some(budgets) = &self.budgets else { return Vec::new() };
+        let parts = [("/config/budgets/run", budgets.run), ("/config/budgets/pipeline", budgets.pipeline)];
+        let given = parts.iter().filter_map(|(pointer, budget)| Some((*pointer, budget.as_ref()?)));
+        let mut faults: Vec<Fault> = given.flat_map(|(pointer, budget)| budget.faults(pointer)).collect();
+        if parts.iter().all(|(_, budget)| budget.is_none()) {
+            faults.push(Fault::at("/config/budgets", "`run`, `pipeline`, or both"));
+        }
+        faults
+    }
 }
 
 /// One checkpoint: what is done, by whom, and what must come out of it.
@@ -95,6 +125,9 @@ pub struct ExecutionConfig {
     pub human_only_config: Option<HumanOnlyConfig>,
     pub retry_config: RetryConfig,
     pub timeout_config: TimeoutConfig,
+    /// What one visit may spend before somebody is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

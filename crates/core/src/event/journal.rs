@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::parts::{is_none_u32, is_one, one};
 use super::{Text, Usage};
-use crate::{Digest, ExecNo, RunId};
+use crate::{Digest, ExecNo, PipelineId, RunId, StepId};
 
 /// What an execution's work said and did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,6 +17,18 @@ pub enum Entry {
         run: RunId,
         /// The execution's ordinal in it.
         x: ExecNo,
+        /// The pipeline that it belongs to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pipeline: Option<PipelineId>,
+        /// The step that it visits.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        step: Option<StepId>,
+    },
+    /// How long work was done, up to its end or to a question.
+    #[serde(rename = "took")]
+    Took {
+        /// Thousandths of a second.
+        ms: u64,
     },
     /// An attempt's work, or its check, begins: what follows belongs to it.
     #[serde(rename = "work")]
@@ -103,6 +115,7 @@ pub enum Entry {
 
 kinds!(Entry {
     Opened = "journal" => None,
+    Took = "took" => None,
     Began = "work" => None,
     Pinned = "pinned" => None,
     Log = "log" => None,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::Text;
+use crate::budget::Amounts;
 use crate::definition::{CheckpointDefinition, Fault, PipelineConfig};
 use crate::{CheckpointId, RollbackId, RunId};
 
@@ -98,6 +99,12 @@ pub enum PipelineEvent {
     /// Everything behind a target was taken out of the active views.
     #[serde(rename = "rolled_back")]
     RolledBack(RollbackRecord),
+    /// A person raised the budget of all runs together.
+    #[serde(rename = "pipe_budget")]
+    BudgetRaised {
+        /// By how much.
+        by: Amounts,
+    },
     /// A rollback was undone.
     #[serde(rename = "rollback_undone")]
     RollbackUndone {
@@ -159,6 +166,7 @@ kinds!(PipelineEvent {
     RunClosed = "run_closed" => None,
     RunReopened = "run_reopened" => None,
     RolledBack = "rolled_back" => Some("rollback.completed"),
+    BudgetRaised = "pipe_budget" => Some("pipeline.budget_raised"),
     RollbackUndone = "rollback_undone" => Some("rollback.undone"),
     ArchiveEnded = "archive_ended" => Some("archive.ended"),
     DriftRepaired = "drift" => Some("drift.repaired"),

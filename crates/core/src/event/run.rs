@@ -11,6 +11,7 @@ use super::Text;
 use super::parts::{
     Failure, Made, Opening, Origin, PauseReason, Place, Usage, is_none_u32, is_one, is_zero, one,
 };
+use crate::budget::{Amounts, Reached, Scope};
 use crate::plan::Choice;
 use crate::{
     ArtifactRecordId, BranchNo, Digest, ExecNo, ExecutionId, GateId, NodeNo, RollbackId, StepId, Timestamp,
@@ -199,6 +200,38 @@ pub enum RunEvent {
         gate: GateId,
         /// The guidance.
         text: Text,
+    },
+    /// A budget is used up: a person is asked whether to raise it.
+    #[serde(rename = "ask_budget")]
+    BudgetAsked {
+        /// Which execution.
+        x: ExecNo,
+        /// The question.
+        gate: GateId,
+        /// Which budget.
+        #[serde(flatten)]
+        reached: Reached,
+        /// Whether a check waits, and not the work itself.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        check: bool,
+    },
+    /// A person raised a budget, and the work goes on.
+    #[serde(rename = "budget")]
+    BudgetRaised {
+        /// Which execution.
+        x: ExecNo,
+        /// The question.
+        gate: GateId,
+        /// Whose budget.
+        scope: Scope,
+        /// By how much.
+        by: Amounts,
+        /// Whether a check goes on, and not the work itself.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        check: bool,
+        /// When the work that follows must be done.
+        #[serde(rename = "until", default, skip_serializing_if = "Option::is_none")]
+        deadline: Option<Timestamp>,
     },
     /// A person is asked whether the result is good.
     #[serde(rename = "ask_done")]

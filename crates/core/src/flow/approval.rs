@@ -53,7 +53,9 @@ fn asker(draft: &Draft<'_>, run: RunId, x: ExecNo, kind: GateKind) -> Result<Opt
     match kind {
         GateKind::ApproveStart => Ok(draft.run(run)?.started_by.clone()),
         GateKind::ApproveComplete => Ok(draft.execution(run, x)?.author.clone()),
-        GateKind::Form | GateKind::Input | GateKind::Guidance | GateKind::Choice => Ok(None),
+        GateKind::Form | GateKind::Input | GateKind::Guidance | GateKind::Budget | GateKind::Choice => {
+            Ok(None)
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod approval;
 mod attempt;
+mod budget;
 mod walk;
 
 pub use approval::{approve, require_approver};
@@ -12,6 +13,7 @@ pub use attempt::{
     ask_to_complete, begin_attempt, complete, fail_attempt, fail_for_good, finish_work, shown_digest,
     start_or_hold,
 };
+pub use budget::answer_budget;
 pub use walk::{
     ask_to_start, close_run, make_execution, repeat, settle, start_plan, start_waiting, step_done,
 };

@@ -324,6 +324,7 @@ pub fn settle(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
                 | Stage::Work
                 | Stage::Check
                 | Stage::Guidance(_)
+                | Stage::Budget(_)
                 | Stage::Retry,
             ) => return Ok(()),
         }

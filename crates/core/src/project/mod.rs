@@ -7,6 +7,7 @@
 mod archive;
 mod pipeline;
 mod run;
+mod spending;
 
 #[cfg(test)]
 pub(crate) use run::execution_of;
@@ -32,8 +33,9 @@ pub fn project(
         (StreamId::Run(id), State::Run(before), State::Run(after)) => {
             run::project(id, before, after, stamp, events, &mut changes);
         }
-        (StreamId::Journal(_), State::Journal(before), State::Journal(_)) => {
+        (StreamId::Journal(_), State::Journal(before), State::Journal(after)) => {
             journal(stream, before, stamp, events, &mut changes);
+            spending::project(stream, before, after, stamp, events, &mut changes);
         }
         // A home has no tables: tokens are few and live in its state.
         (_, _, _) => {}

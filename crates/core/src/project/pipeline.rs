@@ -36,6 +36,7 @@ pub(super) fn project(
             | PipelineEvent::RunClosed { .. }
             | PipelineEvent::RunReopened { .. }
             | PipelineEvent::ArchiveEnded { .. }
+            | PipelineEvent::BudgetRaised { .. }
             | PipelineEvent::DriftRepaired { .. } => {}
         }
     }

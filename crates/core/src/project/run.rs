@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{Columns, archive};
+use crate::budget::Measure;
 use crate::event::{Event, Made, Opening, Origin, RunEvent};
 use crate::places::{output_file, output_folder};
 use crate::rows::{Cell, Op, RowChange, Table};
@@ -64,6 +65,8 @@ pub(crate) fn execution_of(event: &RunEvent) -> Option<ExecNo> {
         | RunEvent::Checked { x, .. }
         | RunEvent::GuidanceAsked { x, .. }
         | RunEvent::GuidanceGiven { x, .. }
+        | RunEvent::BudgetAsked { x, .. }
+        | RunEvent::BudgetRaised { x, .. }
         | RunEvent::CompletionAsked { x, .. }
         | RunEvent::ApprovalGiven { x, .. }
         | RunEvent::CompletionApproved { x, .. }
@@ -128,6 +131,7 @@ impl<'a> Rows<'a> {
         match event {
             RunEvent::StartAsked { gate, .. }
             | RunEvent::GuidanceAsked { gate, .. }
+            | RunEvent::BudgetAsked { gate, .. }
             | RunEvent::CompletionAsked { gate, .. }
             | RunEvent::GateAsked { gate, .. } => self.opened(*gate, changes),
             RunEvent::AttemptBegan { opening, .. } => match opening {
@@ -151,6 +155,12 @@ impl<'a> Rows<'a> {
             RunEvent::GuidanceGiven { x, gate, text } => {
                 self.answered(*gate, "submitted", changes);
                 self.said(*x, "validation_feedback", text, "attempt started", changes);
+            }
+            RunEvent::BudgetRaised { x, gate, by, .. } => {
+                self.answered(*gate, "raised", changes);
+                let measure = Measure::ALL.into_iter().find(|measure| by.get(*measure) > 0);
+                let said = measure.map(|measure| measure.words(by.get(measure))).unwrap_or_default();
+                self.said(*x, "budget", &format!("raise by {said}"), "work goes on", changes);
             }
             RunEvent::ApprovalGiven { x, gate } => {
                 let starts = self.before.gates.get(gate).is_some_and(|g| g.kind == GateKind::ApproveStart);

@@ -4,13 +4,19 @@ use serde::{Deserialize, Serialize};
 
 use super::Stamp;
 use crate::event::{Entry, Usage};
-use crate::{ExecNo, RunId};
+use crate::{ExecNo, PipelineId, RunId, StepId};
 
 /// The state of a journal.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JournalState {
     /// The execution that it belongs to.
     pub owner: Option<(RunId, ExecNo)>,
+    /// The pipeline that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pipeline: Option<PipelineId>,
+    /// The step that the execution visits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<StepId>,
     /// Lines of output so far.
     pub lines: u32,
     /// Messages so far.
@@ -19,17 +25,31 @@ pub struct JournalState {
     pub tools: u32,
     /// What the messages cost together.
     pub usage: Usage,
+    /// How long work was done, in thousandths of a second.
+    #[serde(default)]
+    pub took: u64,
+    /// How many rows of what was spent there are.
+    #[serde(default)]
+    pub spendings: u32,
 }
 
 impl JournalState {
     /// Folds one entry in.
     pub fn apply(&mut self, _stamp: &Stamp<'_>, entry: &Entry) {
         match entry {
-            Entry::Opened { run, x } => self.owner = Some((*run, *x)),
+            Entry::Opened { run, x, pipeline, step } => {
+                self.owner = Some((*run, *x));
+                (self.pipeline, self.step) = (*pipeline, step.clone());
+            }
+            Entry::Took { ms } => {
+                self.took = self.took.saturating_add(*ms);
+                self.spendings += 1;
+            }
             Entry::Log { .. } => self.lines += 1,
             Entry::Message { usage, .. } => {
                 self.messages += 1;
                 self.usage = self.usage.plus(*usage);
+                self.spendings += u32::from(!usage.is_zero());
             }
             Entry::ToolResult { .. } => self.tools += 1,
             Entry::Began { .. } | Entry::Pinned { .. } => {}

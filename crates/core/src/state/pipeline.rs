@@ -6,6 +6,7 @@ use imbl::{OrdMap, OrdSet, Vector};
 use serde::{Deserialize, Serialize};
 
 use super::Stamp;
+use crate::budget::Amounts;
 use crate::definition::{CheckpointDefinition, Fault, PipelineConfig};
 use crate::event::{PipelineEvent, RollbackRecord, Text};
 use crate::{CheckpointId, Digest, RollbackId, RunId, Timestamp};
@@ -47,6 +48,9 @@ pub struct PipelineState {
     pub rollback_rows: OrdMap<RollbackId, (u32, bool)>,
     /// Runs of earlier definition versions, oldest version first; versions without runs are left out.
     pub earlier: Vector<Arc<Earlier>>,
+    /// What the budget of all runs together was raised by.
+    #[serde(default, skip_serializing_if = "Amounts::is_zero")]
+    pub raised: Amounts,
     /// Archives of all rollbacks that were not undone, whatever their definition version.
     pub archives: OrdMap<RollbackId, Arc<Archive>>,
 }
@@ -204,6 +208,7 @@ impl PipelineState {
                     Arc::make_mut(archive).ended = Some(stamp.at);
                 }
             }
+            PipelineEvent::BudgetRaised { by } => self.raised = self.raised.plus(*by),
             // The files are as they should be again; that they were not is for people to see.
             PipelineEvent::DriftRepaired { .. } => {}
         }

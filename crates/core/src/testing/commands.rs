@@ -244,7 +244,7 @@ pub(crate) fn edit(scene: &Scene, position: usize, definition: CheckpointDefinit
 }
 
 pub(crate) fn auto_advance(auto_advance: bool) -> When {
-    let config = Some(PipelineConfig { auto_advance });
+    let config = Some(PipelineConfig { auto_advance, budgets: None });
     on_pipeline(PipelineCommand::Update(UpdatePipeline { config, ..UpdatePipeline::default() }))
 }
 
@@ -297,5 +297,8 @@ pub(crate) fn answer(scene: &Scene, n: u32, step: &str, option: &str) -> When {
     let open = scene.state(n).gates.iter();
     let mut open = open.filter(|(_, gate)| gate.choice.as_ref().is_some_and(|(place, _)| at(place)));
     let gate = open.next().map(|(id, _)| *id).expect("an open gate");
-    on_run(n, RunCommand::AnswerGate(AnswerGate { gate, option: option.into(), feedback: None }))
+    on_run(
+        n,
+        RunCommand::AnswerGate(AnswerGate { gate, option: option.into(), feedback: None, digest: None }),
+    )
 }

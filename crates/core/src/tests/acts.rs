@@ -3,13 +3,15 @@
 use serde_json::json;
 
 use super::model::Model;
+use crate::budget::{Measure, Reached, Scope};
 use crate::command::{Decide, PipelineCommand, RunCommand};
+use crate::commands::answer_gate::AnswerGate;
 use crate::commands::record_drift::RecordDrift;
 use crate::commands::record_outcome::{Outcome, RecordOutcome};
 use crate::event::{Drift, Drifted, Failure, Usage};
 use crate::state::run::{EffectId, ExecutionState, Part, RunState, Stage, TimerId, TimerKind};
 use crate::testing::{self, Scene, When};
-use crate::{Actor, Digest, ExecNo, RollbackId, State, StreamId};
+use crate::{Actor, Digest, ExecNo, GateId, RollbackId, State, StreamId};
 
 /// How a decision is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +73,10 @@ pub(super) enum Step {
     Note,
     Outcome(Made),
     Verdict(bool),
+    /// A budget is used up.
+    Spent,
+    /// It is raised, or the work is stopped.
+    Budget(bool),
 }
 
 /// A random act before it is known what is there.
@@ -126,6 +132,8 @@ pub(super) fn pick(raw: Raw, scene: &Scene, runs: u32) -> Act {
         42 => Act::Apply(b > 200),
         43 if b > 200 => Act::EndArchive((b % 4) as usize),
         44 if b > 200 => Act::Drift(yes),
+        45..=46 => step(Step::Spent),
+        47 => step(Step::Budget(yes)),
         _ => match current {
             None => Act::StartRun(true),
             Some((x, state)) => due(n, x, state, b),
@@ -142,6 +150,7 @@ fn due(n: u32, x: u32, state: ExecutionState, b: u32) -> Act {
         ExecutionState::Working(at) => match at {
             Stage::Form(_) => step(Step::Submit(Made::Report)),
             Stage::Input(_) | Stage::Guidance(_) => step(Step::Input(true)),
+            Stage::Budget(_) => step(Step::Budget(!b.is_multiple_of(4))),
             Stage::Work => step(Step::Outcome(if b.is_multiple_of(4) { Made::Broken } else { Made::Report })),
             Stage::Check => step(Step::Verdict(!b.is_multiple_of(3))),
             Stage::Retry => Act::On(n, On::Timer(false)),
@@ -252,11 +261,26 @@ fn on_step(n: u32, x: u32, step: &Step, scene: &mut Scene) -> When {
         Step::Cancel => testing::cancel(n, x),
         Step::Note => testing::note(n, x, "mind the gap"),
         Step::Outcome(made) => outcome(scene, n, x, work(*made)),
+        Step::Spent => {
+            let reached = Reached { scope: Scope::Pipeline, measure: Measure::Tokens, limit: 10, spent: 15 };
+            outcome(scene, n, x, Outcome::OverBudget(reached))
+        }
+        Step::Budget(raised) => budget(scene, n, x, *raised),
         Step::Verdict(passed) => {
             let reasons = if *passed { Vec::new() } else { vec!["too short".into()] };
             outcome(scene, n, x, Outcome::Judged { passed: *passed, reasons, usage: Usage::default() })
         }
     }
+}
+
+fn budget(scene: &Scene, n: u32, x: u32, raised: bool) -> When {
+    let gate = state(scene, n).and_then(|s| s.execution(ExecNo(x))?.state.gate());
+    let gate = gate.unwrap_or(GateId(uuid::Uuid::nil()));
+    let option = if raised { "raise" } else { "stop" };
+    testing::on_run(
+        n,
+        RunCommand::AnswerGate(AnswerGate { gate, option: option.into(), feedback: None, digest: None }),
+    )
 }
 
 fn work(made: Made) -> Outcome {

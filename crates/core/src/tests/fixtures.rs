@@ -23,6 +23,7 @@ const LOGS: &[&str] = &[
     include_str!("../../../../fixtures/logs/0003-files.jsonl"),
     include_str!("../../../../fixtures/logs/0004-approvals.jsonl"),
     include_str!("../../../../fixtures/logs/0005-work.jsonl"),
+    include_str!("../../../../fixtures/logs/0006-budgets.jsonl"),
 ];
 
 /// A row as it is recorded.
@@ -81,6 +82,7 @@ fn recorded_logs_fold_to_the_same_states() {
     expect_file!["../../../../fixtures/logs/0003-files.txt"].assert_eq(&folded(LOGS[2]));
     expect_file!["../../../../fixtures/logs/0004-approvals.txt"].assert_eq(&folded(LOGS[3]));
     expect_file!["../../../../fixtures/logs/0005-work.txt"].assert_eq(&folded(LOGS[4]));
+    expect_file!["../../../../fixtures/logs/0006-budgets.txt"].assert_eq(&folded(LOGS[5]));
 }
 
 fn folded(log: &str) -> String {

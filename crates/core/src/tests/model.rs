@@ -34,6 +34,8 @@ pub(super) enum At {
     Work,
     Check,
     Help,
+    /// A budget is used up, for a check or for the work.
+    Budget(bool),
     Wait,
     AskDone,
     Done,
@@ -49,7 +51,8 @@ pub(super) enum Why {
 
 impl At {
     fn works(self) -> bool {
-        matches!(self, Self::Form | Self::Input | Self::Work | Self::Check | Self::Help | Self::Wait)
+        let asks = matches!(self, Self::Form | Self::Input | Self::Help | Self::Budget(_));
+        asks || self.in_flight()
     }
 
     fn in_flight(self) -> bool {
@@ -269,6 +272,15 @@ impl Model {
             (Step::Outcome(Made::Report), At::Work) => self.worked(r, i, true),
             (Step::Outcome(Made::Nothing), At::Work) => self.worked(r, i, false),
             (Step::Outcome(Made::Broken), At::Work | At::Check) => self.attempt_failed(r, i),
+            (Step::Spent, At::Work | At::Check) => {
+                self.runs[r].execs[i].at = At::Budget(at == At::Check);
+                Done
+            }
+            (Step::Budget(true), At::Budget(check)) if going => {
+                self.runs[r].execs[i].at = if check { At::Check } else { At::Work };
+                Done
+            }
+            (Step::Budget(false), At::Budget(_)) if going => self.fail(r, i, Why::Other, false),
             (Step::Verdict(passed), At::Check) => self.judged(r, i, *passed),
             (_, _) => Refused,
         }

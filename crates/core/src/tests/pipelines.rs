@@ -89,6 +89,9 @@ fn at(state: ExecutionState, expected: At) -> At {
         (ExecutionState::Working(Stage::Work), _) => At::Work,
         (ExecutionState::Working(Stage::Check), _) => At::Check,
         (ExecutionState::Working(Stage::Guidance(_)), _) => At::Help,
+        // Whether work or a check waits shows when it goes on.
+        (ExecutionState::Working(Stage::Budget(_)), At::Budget(check)) => At::Budget(check),
+        (ExecutionState::Working(Stage::Budget(_)), _) => At::Budget(false),
         (ExecutionState::Working(Stage::Retry), _) => At::Wait,
         (ExecutionState::AwaitingComplete(_), _) => At::AskDone,
         (ExecutionState::Completed, _) => At::Done,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use crate::budget::{Amounts, Budget, Measure, Reached, Scope};
 use crate::definition::{Fault, PipelineConfig};
 use crate::event::{
     Drift, Drifted, Entry, Event, Failure, HomeEvent, Level, Made, MessageRole, Opening, Origin, PauseReason,
@@ -88,7 +89,7 @@ fn home() -> Vec<HomeEvent> {
 
 fn pipeline() -> Vec<PipelineEvent> {
     let checkpoint = CheckpointId(id(4));
-    let config = PipelineConfig { auto_advance: true };
+    let config = PipelineConfig { auto_advance: true, budgets: Some(budgets()) };
     let warnings = vec![Fault::at("/execution", "somebody should know")];
     let (name, description) = ("Research", Some("What it is for".into()));
     let rollback = RollbackId(id(5));
@@ -121,6 +122,7 @@ fn pipeline() -> Vec<PipelineEvent> {
             triggered_by: TriggeredBy::UserRequest,
             reason: Some("a wrong turn".into()),
         }),
+        PipelineEvent::BudgetRaised { by: Amounts::of(Measure::Tokens, 1000) },
         PipelineEvent::RollbackUndone { rollback },
         PipelineEvent::ArchiveEnded { rollback },
         PipelineEvent::DriftRepaired {
@@ -190,6 +192,15 @@ fn run_works() -> Vec<RunEvent> {
         RunEvent::Checked { x: X, passed: false, reasons, usage: usage() },
         RunEvent::GuidanceAsked { x: X, gate: gate() },
         RunEvent::GuidanceGiven { x: X, gate: gate(), text: "look again".into() },
+        RunEvent::BudgetAsked { x: X, gate: gate(), reached: reached(), check: true },
+        RunEvent::BudgetRaised {
+            x: X,
+            gate: gate(),
+            scope: Scope::Run,
+            by: Amounts::of(Measure::Cost, 5_000_000),
+            check: true,
+            deadline: Some(crate::Timestamp(7)),
+        },
         RunEvent::CompletionAsked { x: X, gate: gate(), digest: digest() },
         RunEvent::ApprovalGiven { x: X, gate: gate() },
         RunEvent::RevisionAsked { x: X, gate: gate(), feedback: "shorter".into() },
@@ -244,10 +255,25 @@ fn run_ends() -> Vec<RunEvent> {
     ]
 }
 
+fn reached() -> Reached {
+    Reached { scope: Scope::Run, measure: Measure::Cost, limit: 2_000_000, spent: 2_000_001 }
+}
+
+fn budgets() -> crate::definition::Budgets {
+    let budget = Budget { tokens: Some(1000), cost_usd: Some(2.5), minutes: Some(10.0) };
+    crate::definition::Budgets { run: Some(budget), pipeline: Some(budget) }
+}
+
 fn journal() -> Vec<Entry> {
     let agent = Some("critic".into());
     vec![
-        Entry::Opened { run: run_id(1), x: X },
+        Entry::Opened {
+            run: run_id(1),
+            x: X,
+            pipeline: Some(crate::testing::pipeline_id()),
+            step: Some(crate::StepId::new("draft")),
+        },
+        Entry::Took { ms: 1500 },
         Entry::Log { level: Level::Warning, text: "slow".into(), details: Some(json!({"ms": 900})) },
         Entry::Began { revision: 1, attempt: 2, check: true },
         Entry::Pinned { name: "report.py".into(), digest: digest() },

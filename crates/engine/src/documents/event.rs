@@ -271,7 +271,11 @@ fn describe(event: &Event, name: Option<&str>, event_type: &str) -> String {
         }
         Event::Journal(Entry::ToolResult { .. }) => "A tool answered.".to_owned(),
         Event::Journal(
-            Entry::Opened { .. } | Entry::Began { .. } | Entry::Pinned { .. } | Entry::Log { .. },
+            Entry::Opened { .. }
+            | Entry::Began { .. }
+            | Entry::Took { .. }
+            | Entry::Pinned { .. }
+            | Entry::Log { .. },
         ) => event_type.replace(['.', '_'], " "),
     }
 }
@@ -296,6 +300,7 @@ fn of_pipeline(event: &PipelineEvent) -> String {
         PipelineEvent::RolledBack(record) => {
             format!("Rolled back from v{} to v{}.", record.source.1, record.target.1)
         }
+        PipelineEvent::BudgetRaised { .. } => "The budget of all runs together was raised.".to_owned(),
         PipelineEvent::RollbackUndone { .. } => "A rollback was undone.".to_owned(),
         PipelineEvent::ArchiveEnded { .. } => "The archive of a rollback was removed.".to_owned(),
         PipelineEvent::DriftRepaired { .. } => {
@@ -325,6 +330,13 @@ fn of_run(event: &RunEvent, step: &str) -> String {
         RunEvent::Checked { passed: true, .. } => format!("The result of {step} passed its check."),
         RunEvent::Checked { passed: false, .. } => format!("The result of {step} did not pass its check."),
         RunEvent::GuidanceAsked { .. } => format!("{step} waits for guidance."),
+        RunEvent::BudgetAsked { reached, .. } => {
+            let (scope, limit) = (reached.scope.name(), reached.measure.words(reached.limit));
+            format!("{step} waits: the budget of the {scope} is used up ({limit}).")
+        }
+        RunEvent::BudgetRaised { scope, .. } => {
+            format!("The budget of the {} was raised, and {step} goes on.", scope.name())
+        }
         RunEvent::GuidanceGiven { .. } => format!("{step} was given guidance."),
         RunEvent::CompletionAsked { .. } => format!("The result of {step} waits for approval."),
         RunEvent::ApprovalGiven { .. } => format!("{step} was approved by one of those who must."),

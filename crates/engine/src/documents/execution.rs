@@ -1,12 +1,14 @@
 //! One visit of a run to a checkpoint, with everything that was said and made there.
 
 use holdpoint_core::definition::Mode;
-use holdpoint_core::event::{Entry, Event, MessageRole};
+use holdpoint_core::event::{Entry, Event, MessageRole, Usage};
 use holdpoint_core::paths::temp_folder;
 use holdpoint_core::places::output_folder;
 use holdpoint_core::rows::{Cell, Table};
-use holdpoint_core::state::run::{ExecutionState, Stage};
-use holdpoint_core::{CheckpointId, ExecNo, ExecutionId, PipelineId, Rejection, RunId, StreamId, Version};
+use holdpoint_core::state::run::{Execution, ExecutionState, Stage};
+use holdpoint_core::{
+    CheckpointId, ExecNo, ExecutionId, PipelineId, Rejection, RunId, State, StreamId, Version,
+};
 use holdpoint_store::Query;
 use serde::Serialize;
 use serde_json::Value;
@@ -232,7 +234,16 @@ impl Engine {
             waiting_for: waiting_for(run, execution, &about),
             inputs: self.inputs_of(source, execution).await?,
             definition_digest: execution.body.as_ref().map(holdpoint_core::Digest::checksum),
-            usage: execution.usage.into(),
+            usage: self.spent_by(execution).await?.into(),
+        })
+    }
+
+    /// What an execution cost, with what the attempt under way has cost so far.
+    async fn spent_by(&self, execution: &Execution) -> Result<Usage, SubmitError> {
+        let journal = self.view(StreamId::Journal(execution.id)).await?;
+        Ok(match &journal.state {
+            State::Journal(journal) if journal.usage.calls > execution.usage.calls => journal.usage,
+            State::Journal(_) | State::Home(_) | State::Pipeline(_) | State::Run(_) => execution.usage,
         })
     }
 
@@ -341,6 +352,7 @@ fn stage(state: ExecutionState) -> Option<&'static str> {
             Stage::Work => "work",
             Stage::Check => "check",
             Stage::Guidance(_) => "guidance",
+            Stage::Budget(_) => "budget",
             Stage::Retry => "retry",
         }),
         ExecutionState::Pending

@@ -20,6 +20,7 @@ pub mod rollback;
 mod rows;
 pub mod run;
 mod sources;
+pub mod usage;
 pub mod waiting;
 
 pub use artifact::ArtifactDocument;

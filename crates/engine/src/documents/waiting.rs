@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use holdpoint_core::budget::{Reached, Scope};
+use holdpoint_core::commands::answer_gate::BUDGET;
 use holdpoint_core::definition::{CheckpointDefinition, InputField};
 use holdpoint_core::event::Role;
 use holdpoint_core::state::run::{Execution, ExecutionState, Gate, GateKind, RunState, RunStatus};
@@ -14,8 +16,8 @@ use super::Time;
 /// What somebody is asked.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct WaitingFor {
-    /// What is asked: `start`, `approve_start`, `form`, `script_input`, `guidance`, `approve_complete`, `choice`,
-    /// or `retry` where a step has failed for good.
+    /// What is asked: `start`, `approve_start`, `form`, `script_input`, `guidance`, `budget`, `approve_complete`,
+    /// `choice`, or `retry` where a step has failed for good.
     pub kind: &'static str,
     /// The question; none where nothing but an action is waited for.
     pub gate_id: Option<GateId>,
@@ -32,12 +34,36 @@ pub struct WaitingFor {
     /// For a form: what is to be filled in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub form: Option<Form>,
-    /// For a choice: what can be picked.
+    /// For a choice or a budget: what can be picked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<String>,
+    /// For a budget: which, and what is spent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<BudgetReached>,
     /// For guidance: what the check complained about.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<String>,
+}
+
+/// A budget that is used up.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct BudgetReached {
+    /// Whose: `execution`, `run` or `pipeline`.
+    pub scope: Scope,
+    /// Of what, in whose unit the numbers are: `tokens`, `cost_usd` or `minutes`.
+    pub measure: &'static str,
+    /// What it was, with all that it had been raised by.
+    pub limit: f64,
+    /// What is spent.
+    pub spent: f64,
+}
+
+impl From<&Reached> for BudgetReached {
+    fn from(reached: &Reached) -> Self {
+        let Reached { scope, measure, limit, spent } = *reached;
+        let (limit, spent) = (measure.written(limit), measure.written(spent));
+        Self { scope, measure: measure.name(), limit, spent }
+    }
 }
 
 /// Who may answer.
@@ -106,6 +132,7 @@ pub(super) fn waiting_for(run: &RunState, execution: &Execution, about: &About<'
             actions: vec!["start"],
             form: None,
             options: Vec::new(),
+            budget: None,
             reasons: Vec::new(),
         }),
         ExecutionState::Failed if run.status == RunStatus::Paused => Some(WaitingFor {
@@ -118,6 +145,7 @@ pub(super) fn waiting_for(run: &RunState, execution: &Execution, about: &About<'
             actions: vec!["retry", "rollback", "fail"],
             form: None,
             options: Vec::new(),
+            budget: None,
             reasons: execution.last_error.iter().map(|(_, error)| error.message.to_string()).collect(),
         }),
         ExecutionState::Pending
@@ -143,6 +171,7 @@ pub(super) fn asked(run: &RunState, id: GateId, gate: &Gate, about: &About<'_>) 
         GateKind::Guidance => {
             (format!("The result of “{name}” did not pass its check. What should be done?"), vec!["submit"])
         }
+        GateKind::Budget => (budget_question(gate), vec!["answer", "submit", "cancel"]),
         GateKind::Choice => (
             gate.choice.as_ref().map_or_else(String::new, |(_, choice)| choice.prompt.to_string()),
             vec!["answer"],
@@ -161,9 +190,8 @@ pub(super) fn asked(run: &RunState, id: GateId, gate: &Gate, about: &About<'_>) 
             instructions: config.instructions.clone(),
             input_fields: config.input_fields.clone(),
         }),
-        options: gate.choice.as_ref().map_or_else(Vec::new, |(_, choice)| {
-            choice.options.iter().map(|option| option.label.to_string()).collect()
-        }),
+        options: options(gate),
+        budget: gate.budget.map(|(reached, _)| BudgetReached::from(&reached)),
         reasons: match execution.and_then(|e| e.verdict.as_ref()) {
             Some((false, reasons)) => reasons.iter().map(ToString::to_string).collect(),
             Some((true, _)) | None => Vec::new(),
@@ -175,7 +203,7 @@ pub(super) fn asked(run: &RunState, id: GateId, gate: &Gate, about: &About<'_>) 
 fn who(run: &RunState, gate: &Gate, execution: Option<&Execution>, about: &About<'_>) -> Who {
     let asked_by = match gate.kind {
         GateKind::Form | GateKind::Input => return Who::with(Role::Operator),
-        GateKind::Guidance | GateKind::Choice => return Who::with(Role::Approver),
+        GateKind::Guidance | GateKind::Budget | GateKind::Choice => return Who::with(Role::Approver),
         GateKind::ApproveStart => run.started_by.as_ref(),
         GateKind::ApproveComplete => execution.and_then(|e| e.author.as_ref()),
     };
@@ -190,6 +218,22 @@ fn who(run: &RunState, gate: &Gate, execution: Option<&Execution>, about: &About
         asked_by: asked_by.filter(|_| several).map(ToString::to_string),
         ..Who::with(Role::Approver)
     }
+}
+
+/// What can be picked.
+fn options(gate: &Gate) -> Vec<String> {
+    if gate.kind == GateKind::Budget {
+        return BUDGET.map(ToOwned::to_owned).to_vec();
+    }
+    let choice = gate.choice.as_ref().map(|(_, choice)| choice);
+    choice.map_or_else(Vec::new, |c| c.options.iter().map(|option| option.label.to_string()).collect())
+}
+
+fn budget_question(gate: &Gate) -> String {
+    let Some((reached, _)) = &gate.budget else { return String::new() };
+    let Reached { scope, measure, limit, spent } = reached;
+    let (limit, spent) = (measure.words(*limit), measure.words(*spent));
+    format!("The budget of this {} is used up: {spent} of {limit}. Raise it by how much?", scope.name())
 }
 
 fn script_question(about: &About<'_>) -> String {

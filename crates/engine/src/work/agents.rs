@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::collect::{collect, file_name};
 use super::desk::Desk;
+use super::purse::Purse;
 use super::room::{Given, GivenFiles, Room, put};
 use super::stop::Stop;
 use super::table::Seat;
@@ -38,6 +39,7 @@ impl Worker {
         &self,
         job: &Job,
         definition: &CheckpointDefinition,
+        purse: &Purse,
     ) -> Result<Outcome, Stop> {
         let desk = &job.desk;
         let Some(config) = &definition.execution.agent_config else {
@@ -49,7 +51,7 @@ impl Worker {
         room.furnish(&given).await?;
         self.settle_files(job, &room, definition, &entries).await?;
         let told_before = entries.iter().any(|entry| matches!(entry, Entry::Message { .. }));
-        let mut seat = Seat::new(self, desk, &room, entries, job.cancel.clone()).await?;
+        let mut seat = Seat::new(self, desk, &room, purse, entries, job.cancel.clone()).await?;
         let has = |tool: &str| config.tools.iter().any(|name| name == tool);
         if has(FILE_OPERATIONS) {
             let declared = definition.output.artifacts.iter().map(file_name).collect();

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::Worker;
 use super::collect::parses;
+use super::purse::Purse;
 use super::room::Room;
 use super::stop::Stop;
 use super::table::Seat;
@@ -41,7 +42,12 @@ struct Shown<'a> {
 
 impl Worker {
     /// Checks the outputs of an attempt.
-    pub(super) async fn judge(&self, job: &Job, definition: &CheckpointDefinition) -> Result<Outcome, Stop> {
+    pub(super) async fn judge(
+        &self,
+        job: &Job,
+        definition: &CheckpointDefinition,
+        purse: &Purse,
+    ) -> Result<Outcome, Stop> {
         let desk = &job.desk;
         let entries = desk.open().await?;
         let validation = &definition.output.validation;
@@ -60,7 +66,7 @@ impl Worker {
             return Ok(Outcome::Judged { passed: true, reasons: Vec::new(), usage: Usage::default() });
         };
         let room = Room::of(desk).await?;
-        let seat = Seat::new(self, desk, &room, entries, job.cancel.clone()).await?;
+        let seat = Seat::new(self, desk, &room, purse, entries, job.cancel.clone()).await?;
         let config = definition.execution.agent_config.as_ref();
         let model_name =
             config.and_then(|c| c.model.clone()).unwrap_or_else(|| self.settings.default_model.clone());

@@ -7,6 +7,7 @@ mod desk;
 mod judge;
 mod machine;
 mod preview;
+mod purse;
 mod room;
 mod script;
 mod shorten;
@@ -29,6 +30,7 @@ use holdpoint_store::BoxFuture;
 use crate::executor::{BuiltIn, Executor, Job};
 pub use desk::Desk;
 pub use machine::{Found, Machine};
+use purse::{OVER_BUDGET, Purse};
 use stop::Stop;
 use summaries::Summaries;
 
@@ -69,13 +71,27 @@ impl Worker {
     }
 
     async fn checkpoint(&self, job: &Job, definition: &CheckpointDefinition) -> Result<Outcome, Stop> {
-        match (job.kind, definition.execution.mode) {
-            (EffectKind::DoWork, Mode::Script) => self.script(job, definition).await,
-            (EffectKind::DoWork, Mode::Agentic) => self.agentic(job, definition).await,
+        let purse = Purse::of(definition);
+        let done = match (job.kind, definition.execution.mode) {
+            (EffectKind::DoWork, Mode::Script) => match purse.look(&job.desk).await? {
+                Some(_) => Err(Stop::new(OVER_BUDGET, "a budget is used up")),
+                None => self.script(job, definition).await,
+            },
+            (EffectKind::DoWork, Mode::Agentic) => self.agentic(job, definition, &purse).await,
             (EffectKind::DoWork, Mode::HumanOnly) => {
-                Err(Stop::new("no_executor", "a person does this work, and nobody else"))
+                return Err(Stop::new("no_executor", "a person does this work, and nobody else"));
             }
-            (EffectKind::Judge, _) => self.judge(job, definition).await,
+            (EffectKind::Judge, _) => self.judge(job, definition, &purse).await,
+        };
+        if let Err(cause) = purse.close(&job.desk).await {
+            tracing::warn!(%cause, "how long work took could not be written down");
+        }
+        match (done, purse.emptied()) {
+            // Nothing has failed: the work goes on from its journal when more may be spent.
+            (Err(stop), Some(reached)) if &*stop.failure.error_type == OVER_BUDGET => {
+                Ok(Outcome::OverBudget(reached))
+            }
+            (done, _) => done,
         }
     }
 }

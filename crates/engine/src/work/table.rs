@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use holdpoint_agents::model::{Answer, Delta, Part, Stop as AnswerStop};
 use holdpoint_agents::talk::{Call, Halt, Table, Words};
 use holdpoint_agents::tools::{CODE_EXECUTION, Done, FILE_OPERATIONS, Files};
+use holdpoint_core::budget::Reached;
 use holdpoint_core::event::{Entry, MessageRole, Usage};
 use holdpoint_store::BoxFuture;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::desk::Desk;
+use super::purse::{OVER_BUDGET, Purse};
 use super::room::Room;
 use super::stop::Stop;
 use super::{Worker, snapshot};
@@ -30,6 +32,7 @@ pub(super) struct Seat<'a> {
     pub files: Option<Files>,
     pub code: bool,
     pub cancel: CancellationToken,
+    purse: &'a Purse,
     kept: BTreeMap<String, Kept>,
 }
 
@@ -39,6 +42,7 @@ impl<'a> Seat<'a> {
         worker: &'a Worker,
         desk: &'a Desk,
         room: &'a Room,
+        purse: &'a Purse,
         entries: Vec<Entry>,
         cancel: CancellationToken,
     ) -> Result<Self, Stop> {
@@ -48,7 +52,7 @@ impl<'a> Seat<'a> {
                 kept.insert(key, what);
             }
         }
-        Ok(Self { worker, desk, room, files: None, code: false, cancel, kept })
+        Ok(Self { worker, desk, room, files: None, code: false, cancel, purse, kept })
     }
 
     async fn write(&self, entries: Vec<Entry>) -> Result<(), Halt> {
@@ -87,6 +91,11 @@ impl<'a> Seat<'a> {
     }
 }
 
+fn over_budget(reached: &Reached) -> Halt {
+    let (scope, words) = (reached.scope.name(), reached.measure.words(reached.limit));
+    Halt::new(OVER_BUDGET, format!("the budget of the {scope} is used up: {words}"))
+}
+
 fn unknown(tool: &str) -> Done {
     Done::error(format!("refused: there is no tool `{tool}` here"))
 }
@@ -121,6 +130,7 @@ async fn recalled(desk: &Desk, entry: Entry) -> Result<Option<(String, Kept)>, S
         Entry::Message { .. }
         | Entry::ToolResult { .. }
         | Entry::Opened { .. }
+        | Entry::Took { .. }
         | Entry::Began { .. }
         | Entry::Pinned { .. }
         | Entry::Log { .. } => None,
@@ -231,9 +241,12 @@ impl Table for Seat<'_> {
     }
 
     fn may_ask(&self, _: Usage) -> BoxFuture<'_, Result<(), Halt>> {
-        let stopped = self.cancel.is_cancelled();
-        Box::pin(
-            async move { if stopped { Err(Halt::new("cancelled", "the work was stopped")) } else { Ok(()) } },
-        )
+        Box::pin(async move {
+            if self.cancel.is_cancelled() {
+                return Err(Halt::new("cancelled", "the work was stopped"));
+            }
+            let reached = self.purse.look(self.desk).await.map_err(|cause| halted(&cause.into()))?;
+            reached.map_or(Ok(()), |reached| Err(over_budget(&reached)))
+        })
     }
 }

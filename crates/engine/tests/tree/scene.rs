@@ -122,7 +122,7 @@ impl Scene {
         let breaks = Arc::new(Breaks::default());
         let engine = home.engine_with_files(folder.path(), breaks.clone());
         let scene = Self { home, engine, breaks, folder };
-        let config = PipelineConfig { auto_advance: true };
+        let config = PipelineConfig { auto_advance: true, budgets: None };
         let create = CreatePipeline { name: "Research".into(), description: None, config };
         scene.on_pipeline(PipelineCommand::Create(create)).await;
         for definition in checkpoints {

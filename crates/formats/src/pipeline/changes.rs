@@ -130,6 +130,7 @@ fn change(event: &Event, before: &PipelineState) -> Option<Change> {
         | PipelineEvent::RolledBack(_)
         | PipelineEvent::RollbackUndone { .. }
         | PipelineEvent::ArchiveEnded { .. }
+        | PipelineEvent::BudgetRaised { .. }
         | PipelineEvent::DriftRepaired { .. } => return None,
     })
 }

@@ -2,6 +2,7 @@
 
 use holdpoint_core::Rejection;
 use holdpoint_engine::SubmitError;
+use holdpoint_engine::tree::TreeError;
 use holdpoint_store::BlobError;
 use serde_json::json;
 
@@ -61,6 +62,18 @@ fn code(rejection: &Rejection) -> Code {
         Rejection::NothingToRollBack => Code::NothingToRollBack,
         Rejection::CannotUndo { .. } => Code::CannotUndo,
         Rejection::LimitReached { .. } => Code::LimitReached,
+    }
+}
+
+impl From<TreeError> for Problem {
+    fn from(error: TreeError) -> Self {
+        match error {
+            TreeError::Source(error) => error.into(),
+            TreeError::Io(error) => {
+                tracing::error!(%error, "the files of pipelines cannot be looked at");
+                Self::new(Code::Storage, "the files cannot be looked at").retry_after(1)
+            }
+        }
     }
 }
 

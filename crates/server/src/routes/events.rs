@@ -44,7 +44,7 @@ struct EventQuery {
     cursor: Option<String>,
 }
 
-fn instant(name: &str, text: Option<&str>) -> Result<Option<Timestamp>, Problem> {
+pub(super) fn instant(name: &str, text: Option<&str>) -> Result<Option<Timestamp>, Problem> {
     let Some(text) = text else { return Ok(None) };
     let wrong = || {
         let detail =

@@ -13,6 +13,8 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+pub(super) use decide::shown;
+
 use super::maybe::{Maybe, Nothing};
 use super::settled;
 use crate::app::App;

@@ -19,6 +19,7 @@ mod sections;
 pub mod sign_in;
 mod stream;
 pub mod tokens;
+mod usage;
 
 use std::time::Duration;
 
@@ -49,6 +50,7 @@ pub fn all(described: OpenApiRouter<App>) -> OpenApiRouter<App> {
         .merge(compare::routes())
         .merge(events::routes())
         .merge(stream::routes())
+        .merge(usage::routes())
         .merge(metrics::routes())
 }
 

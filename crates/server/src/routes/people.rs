@@ -10,6 +10,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::executions::shown;
 use super::settled;
 use crate::app::App;
 use crate::caller::Caller;
@@ -41,9 +42,12 @@ struct InboxQuery {
 struct Choice {
     /// The label of what is picked.
     option: String,
-    /// What the person adds.
+    /// What the person adds; for `raise` of a budget, by how much.
     #[serde(default)]
     feedback: Option<String>,
+    /// What was shown, where `waiting_for.digest` is set.
+    #[serde(default)]
+    digest: Option<String>,
 }
 
 /// List what waits for a person
@@ -63,7 +67,7 @@ async fn inbox(
     Ok(axum::Json(page.into()))
 }
 
-/// Answer a choice
+/// Answer a choice, or raise a budget that is used up
 #[utoipa::path(post, path = "/api/gates/{id}/answer", tag = "people", params(("id" = GateId, Path)),
     request_body = Choice, responses((status = 200, description = "The run", body = RunDocument)))]
 async fn answer(
@@ -71,11 +75,12 @@ async fn answer(
     caller: Caller,
     key: Idempotent,
     Path(id): Path<GateId>,
-    Json(Choice { option, feedback }): Json<Choice>,
+    Json(Choice { option, feedback, digest }): Json<Choice>,
 ) -> Result<axum::Json<RunDocument>, Problem> {
     caller.require(Role::Approver)?;
     let run = app.engine()?.locate_gate(id).await?;
-    let answer = AnswerGate { gate: id, option: option.into(), feedback: feedback.map(Into::into) };
+    let (feedback, digest) = (feedback.map(Into::into), shown(digest.as_deref())?);
+    let answer = AnswerGate { gate: id, option: option.into(), feedback, digest };
     let done = caller.submit(&app, key, Command::Run(run, RunCommand::AnswerGate(answer))).await?;
     settled(&app, &done).await?;
     Ok(axum::Json(app.engine()?.run_document(run).await?))

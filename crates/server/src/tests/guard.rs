@@ -3,7 +3,7 @@
 use super::Running;
 
 /// Existing, missing, with and without `/api`: the check comes before the route.
-const PATHS: [&str; 5] = ["/api/health", "/livez", "/readyz", "/api/nothing", "/"];
+const PATHS: [&str; 6] = ["/api/health", "/livez", "/readyz", "/api/nothing", "/", "/nowhere"];
 
 /// The answer to a request with these header lines.
 async fn outcome(server: &Running, path: &str, headers: &str) -> String {
@@ -18,7 +18,7 @@ async fn outcome(server: &Running, path: &str, headers: &str) -> String {
 
 fn heard(path: &str) -> &'static str {
     match path {
-        "/" => "ok, but not there",
+        "/nowhere" => "ok, but not there",
         "/api/nothing" => "ok, but not known",
         _ => "ok",
     }

@@ -115,12 +115,28 @@ async fn what_is_not_there_is_a_problem() {
 
             {"type":"urn:holdpoint:problem:not_found","title":"Not found","status":404,"code":"not_found","detail":"there is nothing at `/nothing`","hint":"check the path for typing errors"}"#]],
     );
-    for path in ["/", "//api/health", "/API/health", "/livez/x", "/%2e%2e/livez", "/apis"] {
+    for path in
+        ["//", "/nowhere", "/inbox/x", "//api/health", "/API/health", "/livez/x", "/%2e%2e/livez", "/apis"]
+    {
         assert_eq!(server.get(path).await.code(), "not_found", "{path}");
     }
     // Under `/api` only those hear it who may know what is there.
     for path in ["/api", "/api/", "/api/health/", "/api/nothing", "/api/%2e%2e/livez"] {
         assert_eq!(server.get(path).await.code(), "unauthenticated", "{path}");
+    }
+}
+
+#[tokio::test]
+async fn the_console_answers_at_its_own_addresses() {
+    let server = start().await;
+    for path in ["/", "/inbox", "/runs/any/rollback", "/pipelines/any/edit", "/compare?a=1&b=2"] {
+        let answer = server.get(path).await;
+        let page =
+            answer.0.contains("content-type: text/html") && answer.0.contains("frame-ancestors 'none'");
+        assert!(answer.status() == 200 && page, "{path}: {answer:?}");
+    }
+    for path in ["/assets/none.js", "/assets/%2e%2e/index.html", "/assets/../index.html"] {
+        assert_eq!(server.get(path).await.code(), "not_found", "{path}");
     }
 }
 

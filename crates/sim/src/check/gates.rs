@@ -226,7 +226,9 @@ fn asks(event: &RunEvent) -> Option<(GateId, Option<ExecNo>, Option<Digest>)> {
         RunEvent::StartAsked { x, gate, digest } | RunEvent::CompletionAsked { x, gate, digest } => {
             Some((*gate, Some(*x), Some(*digest)))
         }
-        RunEvent::GuidanceAsked { x, gate } => Some((*gate, Some(*x), None)),
+        RunEvent::GuidanceAsked { x, gate } | RunEvent::BudgetAsked { x, gate, .. } => {
+            Some((*gate, Some(*x), None))
+        }
         RunEvent::AttemptBegan { x, opening: Opening::Form(gate) | Opening::Input(gate), .. } => {
             Some((*gate, Some(*x), None))
         }
@@ -243,6 +245,7 @@ fn answers(event: &RunEvent) -> Option<(GateId, Option<ExecNo>)> {
         | RunEvent::FormSubmitted { x, gate, .. }
         | RunEvent::InputGiven { x, gate, .. }
         | RunEvent::GuidanceGiven { x, gate, .. }
+        | RunEvent::BudgetRaised { x, gate, .. }
         | RunEvent::CompletionApproved { x, gate, .. }
         | RunEvent::RevisionAsked { x, gate, .. } => Some((*gate, Some(*x))),
         RunEvent::GateAnswered { gate, .. } => Some((*gate, None)),

@@ -126,6 +126,7 @@ macro_rules! conformance_suite {
                 a_row_is_found_by_each_unique_column,
                 nothing_is_found_by_an_unknown_value,
                 rows_of_a_stream_come_by_ordinal,
+                spending_is_added_up,
                 a_table_is_listed_newest_first,
                 a_table_is_listed_by_each_listed_column,
                 a_cursor_stays_right_while_rows_are_added,

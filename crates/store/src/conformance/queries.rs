@@ -1,14 +1,14 @@
 //! Lists and look-ups: the right rows, in order, and cursors that lose and repeat nothing.
 
 use holdpoint_core::rows::{Cell, Table};
-use holdpoint_core::{Actor, Seq, StreamId, Timestamp};
+use holdpoint_core::{Actor, PipelineId, Seq, StreamId, Timestamp};
 
 use super::Bench;
 use super::kit::{
-    append, ask, cell, list, one, ordinals, patch, pipeline, project, put, row, rows_of, run, session,
-    value_in, write,
+    append, ask, cell, list, one, ordinals, patch, pipeline, project, put, row, rows_of, run, run_id,
+    session, value_in, write,
 };
-use crate::{EventFilter, EventLog, Query, Row};
+use crate::{DAY, EventFilter, EventLog, Query, Row, SpentBy, SpentFilter};
 
 /// Each unique column leads to its row.
 pub async fn a_row_is_found_by_each_unique_column(bench: &impl Bench) {
@@ -38,6 +38,53 @@ pub async fn nothing_is_found_by_an_unknown_value(bench: &impl Bench) {
     for value in [value_in(Table::Gate, "id", 9), Cell::Null] {
         assert_eq!(ask(&*log, Query::Find(Table::Gate, "id", value)).await, crate::Page::default());
     }
+}
+
+/// What was spent is added up by every group, within what is asked for.
+pub async fn spending_is_added_up(bench: &impl Bench) {
+    let log = bench.open().await;
+    let uuid = |n: u128| Cell::from(uuid::Uuid::from_u128(n));
+    for (n, (pipeline, of, model, day, cost)) in
+        [(1, 1, "a", 0, 5u64), (1, 2, "b", 1, 7), (1, 2, "a", 1, 10), (2, 3, "b", 2, 100)]
+            .into_iter()
+            .enumerate()
+    {
+        let cells = vec![
+            ("pipeline", uuid(pipeline)),
+            ("run", uuid(of)),
+            ("model", model.into()),
+            ("at", Cell::Int(day * DAY + 3)),
+            ("calls", 1u64.into()),
+            ("input_tokens", (cost * 2).into()),
+            ("output_tokens", cost.into()),
+            ("cost_micros", cost.into()),
+            ("took_ms", 40u64.into()),
+        ];
+        project(&*log, run(1), n as u64, vec![vec![put(Table::Spending, n as u32, cells)]]).await;
+    }
+    let everything =
+        SpentFilter { pipeline: None, run: None, since: None, until: None, by: SpentBy::All, limit: 9 };
+    let sums = async |filter: SpentFilter| {
+        let spent = ask(&*log, Query::Spent(filter)).await.spent;
+        spent.into_iter().map(|spent| (spent.group, spent.usage.cost_micros)).collect::<Vec<_>>()
+    };
+    let all = ask(&*log, Query::Spent(everything.clone())).await.spent;
+    assert_eq!((all.len(), all[0].took_ms), (1, 160));
+    let usage = all[0].usage;
+    assert_eq!((usage.calls, usage.input_tokens, usage.output_tokens), (4, 244, 122));
+    let by = |by| SpentFilter { by, ..everything.clone() };
+    assert_eq!(sums(by(SpentBy::Column("model"))).await, [("b".into(), 107), ("a".into(), 15)]);
+    assert_eq!(sums(by(SpentBy::Column("pipeline"))).await, [(uuid(2), 100), (uuid(1), 22)]);
+    let days = [(Cell::Int(2 * DAY), 100), (Cell::Int(DAY), 17), (Cell::Int(0), 5)];
+    assert_eq!(sums(by(SpentBy::Day)).await, days);
+    assert_eq!(sums(SpentFilter { limit: 1, ..by(SpentBy::Day) }).await, days[..1]);
+    let one = SpentFilter { pipeline: Some(PipelineId(uuid::Uuid::from_u128(1))), ..everything.clone() };
+    assert_eq!(sums(one.clone()).await, [(Cell::Null, 22)]);
+    assert_eq!(sums(SpentFilter { since: Some(Timestamp(DAY)), ..one.clone() }).await, [(Cell::Null, 17)]);
+    let until = SpentFilter { until: Some(Timestamp(DAY)), ..one };
+    assert_eq!(sums(until).await, [(Cell::Null, 5)]);
+    let of_run = SpentFilter { run: Some(run_id(2)), ..by(SpentBy::Column("model")) };
+    assert_eq!(sums(of_run).await, [("a".into(), 10), ("b".into(), 7)]);
 }
 
 /// Rows of a stream run along their ordinals, whatever the order of writing.

@@ -1,13 +1,15 @@
 //! Reading rows of the log, and answering lists and look-ups from the tables.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
+use holdpoint_core::event::Usage;
 use holdpoint_core::rows::{Cell, Table};
 use holdpoint_core::{Seq, StreamId, Version};
 
 use super::disk::State;
 use crate::picture::column_at;
-use crate::{EventFilter, Page, Query, Record, Row};
+use crate::{DAY, EventFilter, Page, Query, Record, Row, Spent, SpentBy, SpentFilter};
 
 impl State {
     pub(super) fn read(&self, stream: StreamId, after: Version, limit: u32) -> Vec<Row> {
@@ -29,6 +31,7 @@ impl State {
             Query::Events { filter, before, limit } => {
                 Page { rows: self.events(&filter, before, limit), ..Page::default() }
             }
+            Query::Spent(filter) => Page { spent: self.spent(&filter), ..Page::default() },
             Query::Streams { after, limit } => Page { streams: self.began(after, limit), ..Page::default() },
         }
     }
@@ -79,6 +82,52 @@ impl State {
         let end = before.map_or(self.rows.len(), |before| self.rows.partition_point(|row| row.seq < before));
         let wanted = self.rows[..end].iter().rev().filter(|row| wants(filter, row));
         wanted.take(limit as usize).cloned().collect()
+    }
+
+    fn spent(&self, filter: &SpentFilter) -> Vec<Spent> {
+        let column = |name| column_at(Table::Spending, name);
+        let (Some(pipeline), Some(run), Some(at)) = (column("pipeline"), column("run"), column("at")) else {
+            return Vec::new();
+        };
+        let mut groups: BTreeMap<Cell, Spent> = BTreeMap::new();
+        for (.., cells) in self.tables.rows_in(Table::Spending) {
+            let when = match &cells[at] {
+                Cell::Int(at) => *at,
+                Cell::Null | Cell::Text(_) | Cell::Bytes(_) => 0,
+            };
+            let wanted = filter.pipeline.is_none_or(|id| cells[pipeline] == id.0.into())
+                && filter.run.is_none_or(|id| cells[run] == id.0.into())
+                && filter.since.is_none_or(|since| when >= since.0)
+                && filter.until.is_none_or(|until| when < until.0);
+            if !wanted {
+                continue;
+            }
+            let group = match filter.by {
+                SpentBy::All => Cell::Null,
+                SpentBy::Column(name) => column(name).map_or(Cell::Null, |at| cells[at].clone()),
+                SpentBy::Day => Cell::Int(when - when.rem_euclid(DAY)),
+            };
+            let number = |name| match column(name).map(|at| &cells[at]) {
+                Some(Cell::Int(number)) => u64::try_from(*number).unwrap_or(0),
+                Some(Cell::Null | Cell::Text(_) | Cell::Bytes(_)) | None => 0,
+            };
+            let usage = Usage {
+                calls: number("calls"),
+                input_tokens: number("input_tokens"),
+                output_tokens: number("output_tokens"),
+                cache_read_tokens: number("cache_read_tokens"),
+                cache_write_tokens: number("cache_write_tokens"),
+                cost_micros: number("cost_micros"),
+            };
+            let nothing = Spent { group: group.clone(), usage: Usage::default(), took_ms: 0 };
+            let sum = groups.entry(group).or_insert(nothing);
+            sum.usage = sum.usage.plus(usage);
+            sum.took_ms = sum.took_ms.saturating_add(number("took_ms"));
+        }
+        let mut spent: Vec<Spent> = groups.into_values().collect();
+        spent.sort_by_key(|spent| Reverse((spent.usage.cost_micros, spent.usage.calls, spent.took_ms)));
+        spent.truncate(filter.limit as usize);
+        spent
     }
 
     fn began(&self, after: Option<StreamId>, limit: u32) -> Vec<StreamId> {

@@ -19,6 +19,8 @@ kinds!(RunEvent {
     Checked = "checked" => Some("execution.checked"),
     GuidanceAsked = "ask_help" => Some("execution.waiting"),
     GuidanceGiven = "help" => Some("execution.submitted"),
+    BudgetAsked = "ask_budget" => Some("execution.waiting"),
+    BudgetRaised = "budget" => Some("execution.budget_raised"),
     CompletionAsked = "ask_done" => Some("execution.waiting"),
     ApprovalGiven = "agreed" => Some("execution.approval_given"),
     CompletionApproved = "done_ok" => Some("execution.approved"),

@@ -6,6 +6,7 @@ use super::{
     Branch, EffectId, EffectKind, Execution, ExecutionState, ExecutionTimes, Gate, GateKind, Node, NodeKind,
     Output, Part, Round, RunState, RunStatus, Stage, TimerId, TimerKind, Way,
 };
+use crate::budget::{Amounts, Scope};
 use crate::event::{Made, Opening, Place, RunEvent, Text, Usage};
 use crate::state::Stamp;
 use crate::{ActorKind, BranchNo, Digest, ExecNo, GateId, NodeNo, StepId, Timestamp};
@@ -67,6 +68,7 @@ impl RunState {
                     errors: 0,
                     last_error: None,
                     usage: Usage::default(),
+                    raised: Amounts::default(),
                 };
                 self.make_execution(*x, made);
             }
@@ -140,6 +142,25 @@ impl RunState {
                 self.rows.interactions += 1;
                 self.edit(*x, |e| e.feedback.push(text.clone()));
             }
+            RunEvent::BudgetAsked { x, gate, reached, check } => {
+                self.stop_work(*x);
+                self.open(*gate, GateKind::Budget, Some(*x), None, at);
+                if let Some(gate) = self.gates.get_mut(gate) {
+                    Arc::make_mut(gate).budget = Some((*reached, *check));
+                }
+                self.edit(*x, |e| e.state = ExecutionState::Working(Stage::Budget(*gate)));
+            }
+            RunEvent::BudgetRaised { x, gate, scope, by, check, deadline } => {
+                self.close(gate);
+                self.rows.interactions += 1;
+                match scope {
+                    Scope::Execution => self.edit(*x, |e| e.raised = e.raised.plus(*by)),
+                    Scope::Run => self.raised = self.raised.plus(*by),
+                    // What all runs may spend together is the pipeline's to know.
+                    Scope::Pipeline => {}
+                }
+                self.owe(*x, if *check { Part::Check } else { Part::Work }, *deadline);
+            }
             RunEvent::CompletionAsked { x, gate, digest } => {
                 self.settle(*x, Part::Work);
                 self.open(*gate, GateKind::ApproveComplete, Some(*x), Some(*digest), at);
@@ -203,6 +224,7 @@ impl RunState {
                     revision: 0,
                     digest: None,
                     opened_at: at,
+                    budget: None,
                     approvals: Vec::new(),
                     choice: Some((place.clone(), choice.clone())),
                 };
@@ -421,6 +443,7 @@ impl RunState {
             revision,
             digest,
             opened_at: at,
+            budget: None,
             approvals: Vec::new(),
             choice: None,
         };

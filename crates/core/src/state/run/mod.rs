@@ -17,6 +17,7 @@ use imbl::{OrdMap, OrdSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::budget::Amounts;
 use crate::event::{
     Failure, Made, Origin, PauseReason, Place, Text, Usage, is_none_u32, is_one, is_zero, one,
 };
@@ -71,6 +72,9 @@ pub struct RunState {
     pub started_by: Option<Text>,
     /// What its work cost.
     pub usage: Usage,
+    /// What its budget was raised by.
+    #[serde(default, skip_serializing_if = "Amounts::is_zero")]
+    pub raised: Amounts,
     /// How many rows of each kind its events have made.
     pub rows: RowCounts,
 }
@@ -219,6 +223,9 @@ pub struct Execution {
     /// What its work cost.
     #[serde(default, skip_serializing_if = "Usage::is_zero")]
     pub usage: Usage,
+    /// What its budget was raised by.
+    #[serde(default, skip_serializing_if = "Amounts::is_zero")]
+    pub raised: Amounts,
 }
 
 impl Execution {
@@ -289,6 +296,8 @@ pub enum Stage {
     Check,
     /// A person gives guidance after a failed check.
     Guidance(GateId),
+    /// A person says whether more may be spent.
+    Budget(GateId),
     /// It waits for its next attempt.
     Retry,
 }
@@ -311,7 +320,9 @@ impl ExecutionState {
         match self {
             Self::AwaitingStart(gate)
             | Self::AwaitingComplete(gate)
-            | Self::Working(Stage::Form(gate) | Stage::Input(gate) | Stage::Guidance(gate)) => Some(gate),
+            | Self::Working(
+                Stage::Form(gate) | Stage::Input(gate) | Stage::Guidance(gate) | Stage::Budget(gate),
+            ) => Some(gate),
             Self::Working(Stage::Work | Stage::Check | Stage::Retry)
             | Self::Pending
             | Self::Completed
@@ -323,7 +334,7 @@ impl ExecutionState {
     pub fn in_flight(self) -> bool {
         match self {
             Self::Working(Stage::Work | Stage::Check | Stage::Retry) => true,
-            Self::Working(Stage::Form(_) | Stage::Input(_) | Stage::Guidance(_))
+            Self::Working(Stage::Form(_) | Stage::Input(_) | Stage::Guidance(_) | Stage::Budget(_))
             | Self::Pending
             | Self::AwaitingStart(_)
             | Self::AwaitingComplete(_)

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::budget::Reached;
 use crate::event::{Place, Text};
 use crate::plan::Choice;
 use crate::{Digest, ExecNo, Timestamp};
@@ -23,6 +24,9 @@ pub struct Gate {
     pub digest: Option<Digest>,
     /// Since when.
     pub opened_at: Timestamp,
+    /// Which budget is used up, and whether a check waits for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<(Reached, bool)>,
     /// Who has approved, where more must.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvals: Vec<Text>,
@@ -44,6 +48,8 @@ pub enum GateKind {
     Input,
     /// What is to be done about a failed check?
     Guidance,
+    /// May more be spent?
+    Budget,
     /// A choice of the plan.
     Choice,
 }
@@ -57,6 +63,7 @@ impl GateKind {
             Self::Form => "form",
             Self::Input => "script_input",
             Self::Guidance => "guidance",
+            Self::Budget => "budget",
             Self::Choice => "choice",
         }
     }

@@ -67,7 +67,8 @@ struct Refusal {
     digest: Option<String>,
 }
 
-fn digest(text: Option<&str>) -> Result<Option<Digest>, Problem> {
+/// Reads the name of what was shown.
+pub fn shown(text: Option<&str>) -> Result<Option<Digest>, Problem> {
     let Some(text) = text else { return Ok(None) };
     let wrong = || {
         Problem::new(Code::InvalidFields, "the digest cannot be read")
@@ -97,7 +98,7 @@ async fn complete(app: &App, x: ExecNo, approval: Approval) -> Result<RunCommand
         let (digest, size) = app.engine()?.keep(bytes, LARGEST_EDIT).await?;
         edits.push(Edit { name: artifact_name.into(), digest, size });
     }
-    let decision = decision(x, digest(approval.digest.as_deref())?, approval.feedback);
+    let decision = decision(x, shown(approval.digest.as_deref())?, approval.feedback);
     Ok(RunCommand::ApproveComplete(ApproveComplete { decision, edits }))
 }
 
@@ -121,9 +122,9 @@ async fn approve_start(
     Maybe(approval): Maybe<Approval>,
 ) -> Result<axum::Json<ExecutionDocument>, Problem> {
     no_edits(&approval)?;
-    let shown = digest(approval.digest.as_deref())?;
+    let seen = shown(approval.digest.as_deref())?;
     let (run, x) = find(&app, &caller, Role::Approver, id).await?;
-    let command = RunCommand::ApproveStart(decision(x, shown, approval.feedback));
+    let command = RunCommand::ApproveStart(decision(x, seen, approval.feedback));
     order(&app, &caller, key, id, run, command).await
 }
 
@@ -160,8 +161,8 @@ async fn approve(
     let command = match standing(&app, run, x).await? {
         Some(ExecutionState::AwaitingStart(gate)) => {
             no_edits(&approval)?;
-            let shown = digest(approval.digest.as_deref())?;
-            let decision = decision(x, shown, approval.feedback);
+            let seen = shown(approval.digest.as_deref())?;
+            let decision = decision(x, seen, approval.feedback);
             RunCommand::ApproveStart(holdpoint_core::Decide { gate: Some(gate), ..decision })
         }
         _ => complete(&app, x, approval).await?,
@@ -180,9 +181,9 @@ async fn reject(
     Path(id): Path<ExecutionId>,
     Maybe(refusal): Maybe<Refusal>,
 ) -> Result<axum::Json<ExecutionDocument>, Problem> {
-    let shown = digest(refusal.digest.as_deref())?;
+    let seen = shown(refusal.digest.as_deref())?;
     let (run, x) = find(&app, &caller, Role::Approver, id).await?;
-    let decision = decision(x, shown, refusal.feedback);
+    let decision = decision(x, seen, refusal.feedback);
     let command = match standing(&app, run, x).await? {
         Some(ExecutionState::AwaitingStart(gate)) => {
             RunCommand::RejectStart(holdpoint_core::Decide { gate: Some(gate), ..decision })

@@ -6,6 +6,7 @@ use axum::extract::multipart::{Field, MultipartError};
 use axum::extract::{DefaultBodyLimit, FromRequest, Multipart, Request, State};
 use futures_util::TryStreamExt;
 use holdpoint_core::command::Fields;
+use holdpoint_core::commands::answer_gate::AnswerGate;
 use holdpoint_core::commands::submit_form::{SubmitForm, Upload};
 use holdpoint_core::event::Role;
 use holdpoint_core::state::run::{ExecutionState, Stage};
@@ -102,6 +103,22 @@ async fn command(app: &App, run: RunId, x: ExecNo, came: Came) -> Result<RunComm
     });
     let asks_for_text = matches!(state, Some(ExecutionState::Working(Stage::Input(_) | Stage::Guidance(_))));
     let Submission { fields, user_input } = came.submission;
+    if let Some(ExecutionState::Working(Stage::Budget(gate))) = state {
+        let amount =
+            || fields.as_ref()?.get("raise_by").map(|by| by.as_str().map_or(by.to_string(), Into::into));
+        let answer = user_input.or_else(amount).ok_or_else(|| {
+            Problem::new(Code::InvalidFields, "an amount is asked for here, or `stop`")
+                .field("/user_input", "is required")
+        })?;
+        let stops = answer.trim().eq_ignore_ascii_case("stop");
+        let (option, feedback) = if stops { ("stop", None) } else { ("raise", Some(answer.into())) };
+        return Ok(RunCommand::AnswerGate(AnswerGate {
+            gate,
+            option: option.into(),
+            feedback,
+            digest: None,
+        }));
+    }
     if asks_for_text || fields.is_none() && user_input.is_some() {
         let from_fields = || fields.as_ref()?.get("user_input")?.as_str().map(ToOwned::to_owned);
         let text = user_input.or_else(from_fields).ok_or_else(|| {
