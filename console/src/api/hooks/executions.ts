@@ -11,8 +11,13 @@ export const useExecution = (id: string | undefined) =>
 export const useConversation = (id: string | undefined) =>
   useQuery({ queryKey: keys.conversation(id ?? ''), queryFn: id ? () => body(client.GET('/api/executions/{id}/conversation', at(id))) : skipToken });
 
-export const useLogs = (id: string | undefined) =>
-  useQuery({ queryKey: keys.logs(id ?? ''), queryFn: id ? () => body(client.GET('/api/executions/{id}/logs', at(id))) : skipToken });
+/** Lines of a log are no events, so they are asked for again while the work goes on. */
+export const useLogs = (id: string | undefined, working = false) =>
+  useQuery({
+    queryKey: keys.logs(id ?? ''),
+    queryFn: id ? () => body(client.GET('/api/executions/{id}/logs', at(id))) : skipToken,
+    refetchInterval: working ? 1000 : false,
+  });
 
 export const useContext = (id: string | undefined) =>
   useQuery({ queryKey: keys.context(id ?? ''), queryFn: id ? () => body(client.GET('/api/executions/{id}/context', at(id))) : skipToken });

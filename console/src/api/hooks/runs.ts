@@ -54,5 +54,7 @@ function useMove<Input, Output>(send: (input: Input) => Promise<Output>) {
 export const useStartRun = () => useMove((made: Schemas['NewRun']) => body(client.POST('/api/runs', { body: made })));
 export const usePause = () => useMove((id: string) => body(client.POST('/api/runs/{id}/pause', { ...at(id), body: {} })));
 export const useResume = () => useMove((id: string) => body(client.POST('/api/runs/{id}/resume', { ...at(id), body: {} })));
+export const useFail = () =>
+  useMove(({ id, reason }: { id: string; reason?: string }) => body(client.POST('/api/runs/{id}/fail', { ...at(id), body: { reason } })));
 export const useAbort = () =>
   useMove(({ id, reason }: { id: string; reason?: string }) => body(client.POST('/api/runs/{id}/abort', { ...at(id), body: { reason } })));

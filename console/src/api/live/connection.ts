@@ -7,6 +7,7 @@ import { useSyncExternalStore } from 'react';
 import { signedOut } from '../client';
 import type { Event } from '../types';
 import { type Delta, deltas } from './deltas';
+import { hear } from './heard';
 import { Parser } from './parse';
 import { touched } from './touched';
 
@@ -119,7 +120,8 @@ function gatherer(queries: QueryClient): (event: Event) => void {
     const seen = new Map<string, readonly unknown[]>();
     for (const event of events) {
       for (const key of touched(event)) seen.set(JSON.stringify(key), key);
-      if (event.event_type === 'execution.message' && event.execution_id) deltas.forget(event.execution_id);
+      hear(queries, event);
+      if (event.event_type === 'execution.message' && event.execution_id) deltas.forget(event.execution_id, event.metadata.agent);
       for (const watcher of watchers) watcher(event);
     }
     for (const key of seen.values()) void queries.invalidateQueries({ queryKey: key });

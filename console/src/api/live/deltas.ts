@@ -34,9 +34,12 @@ export class Deltas {
     this.#set(delta.execution_id, all);
   }
 
-  /** A whole message of this execution is in the log now. */
-  forget(execution: string): void {
-    if (this.#by.has(execution)) this.#set(execution, undefined);
+  /** A whole message of this execution is in the log now; others who speak there at the same time go on. */
+  forget(execution: string, agent?: unknown): void {
+    const before = this.#by.get(execution);
+    if (!before) return;
+    const others = typeof agent === 'string' ? before.filter((one) => one.agent !== agent) : NOBODY;
+    if (others.length < before.length) this.#set(execution, others.length > 0 ? others : undefined);
   }
 
   clear(): void {

@@ -7,8 +7,9 @@ export type Key = readonly unknown[];
 export function touched(event: Pick<Event, 'event_type' | 'run_id' | 'execution_id' | 'pipeline_id' | 'checkpoint_id'>): Key[] {
   const keys: Key[] = [['events']];
   const [area] = event.event_type.split('.');
-  // A journal's lines change one execution, and nothing else.
-  if (QUIET.has(event.event_type) && event.execution_id) {
+  // What is said is added to what was said (see `heard.ts`): a long conversation is not asked for again.
+  if (SAID.has(event.event_type)) return keys;
+  if (event.event_type === 'execution.noted' && event.execution_id) {
     keys.push(['execution', event.execution_id]);
     return keys;
   }
@@ -23,4 +24,4 @@ export function touched(event: Pick<Event, 'event_type' | 'run_id' | 'execution_
   return keys;
 }
 
-const QUIET = new Set(['execution.message', 'execution.tool_result', 'execution.noted']);
+const SAID = new Set(['execution.message', 'execution.tool_result']);
