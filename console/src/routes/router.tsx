@@ -43,7 +43,7 @@ const editor = createRoute({ ...parent, path: '/pipelines/$pipelineId/edit', val
 const history = createRoute({ ...parent, path: '/pipelines/$pipelineId/history', validateSearch: only('from', 'to'), component: lazyRouteComponent(() => import('@/features/history')) });
 const run = createRoute({ ...parent, path: '/runs/$runId', validateSearch: only('execution', 'tab', 'message', 'artifact', 'attempt', 'view'), component: lazyRouteComponent(() => import('@/features/run')) });
 const rollback = createRoute({ ...parent, path: '/runs/$runId/rollback', validateSearch: only('to', 'run', 'level'), component: lazyRouteComponent(() => import('@/features/rollback')) });
-const compare = createRoute({ ...parent, path: '/compare', validateSearch: only('a', 'b', 'checkpoint', 'artifact'), component: lazyRouteComponent(() => import('@/features/compare')) });
+const compare = createRoute({ ...parent, path: '/compare', validateSearch: only('a', 'b', 'checkpoint', 'artifact', 'view'), component: lazyRouteComponent(() => import('@/features/compare')) });
 const events = createRoute({
   ...parent,
   path: '/events',
@@ -51,7 +51,7 @@ const events = createRoute({
   component: lazyRouteComponent(() => import('@/features/events')),
 });
 const artifacts = createRoute({ ...parent, path: '/artifacts', validateSearch: only('artifact', 'find', 'pipeline_id', 'name', 'view'), component: lazyRouteComponent(() => import('@/features/artifacts')) });
-const usage = createRoute({ ...parent, path: '/usage', validateSearch: only('by', 'since'), component: lazyRouteComponent(() => import('@/features/usage')) });
+const usage = createRoute({ ...parent, path: '/usage', validateSearch: only('by', 'since', 'pipeline_id', 'show'), component: lazyRouteComponent(() => import('@/features/usage')) });
 const settings = createRoute({ ...parent, path: '/settings', validateSearch: only('part'), component: lazyRouteComponent(() => import('@/features/settings')) });
 const sessions = createRoute({ ...parent, path: '/sessions', validateSearch: only('session', 'node', 'find', 'run'), component: lazyRouteComponent(() => import('@/features/sessions')) });
 const loops = createRoute({ ...parent, path: '/loops', validateSearch: only('loop', 'iteration', 'tab'), component: lazyRouteComponent(() => import('@/features/loops')) });
