@@ -82,3 +82,28 @@ export const useUpdateCheckpoint = () =>
   );
 
 export const useRemoveCheckpoint = () => useChange((id: string) => body(client.DELETE('/api/checkpoints/{id}', at(id))));
+
+/** What a whole definition would change, or the problem with it. Nothing is kept. */
+export const dryRun = (definition: unknown, signal?: AbortSignal) => apply(definition, true, signal);
+
+function apply(definition: unknown, dry: boolean, signal?: AbortSignal) {
+  const isText = typeof definition === 'string';
+  return body(
+    client.POST('/api/pipelines/apply', {
+      params: { query: { dry_run: dry || undefined } },
+      body: definition as never,
+      bodySerializer: (given) => (isText ? (given as unknown as string) : JSON.stringify(given)),
+      headers: { 'Content-Type': isText ? 'application/yaml' : 'application/json' },
+      signal: signal ?? null,
+    }),
+  );
+}
+
+/** Makes a pipeline be what a whole definition says, in one step or not at all. */
+export const useApplyDefinition = () => useChange((definition: unknown) => apply(definition, false));
+
+/** One change that applying a definition makes. */
+export interface AppliedChange {
+  change: 'created' | 'described' | 'removed' | 'reordered' | 'added' | 'edited';
+  description: string;
+}

@@ -34,7 +34,8 @@ export const useRunsById = (ids: string[]) => useQueries({ queries: ids.map(runQ
 export const useRunCheckpoints = (id: string | undefined) =>
   useQuery({ queryKey: keys.runCheckpoints(id ?? ''), queryFn: id ? () => body(client.GET('/api/runs/{id}/checkpoints', at(id))) : skipToken });
 
-export const useGraph = (id: string) => useQuery({ queryKey: keys.graph(id), queryFn: () => body(client.GET('/api/runs/{id}/graph', at(id))) });
+export const useGraph = (id: string | undefined) =>
+  useQuery({ queryKey: keys.graph(id ?? ''), queryFn: id ? () => body(client.GET('/api/runs/{id}/graph', at(id))) : skipToken });
 
 export const useCompare = (a: string | undefined, b: string | undefined) =>
   useQuery({

@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import { bars, found, lasted, stops } from './pipelines';
+
+const checkpoint = (id: string, start = false, complete = false) =>
+  ({ checkpoint_id: id, checkpoint_name: id, execution: { mode: 'human_only' }, human_interaction: { requires_approval_to_start: start, requires_approval_to_complete: complete } }) as never;
+const node = (id: string, status?: string) => ({ id, name: id, kind: 'step', position: 0, execution_ids: [], status }) as never;
+
+it('draws each checkpoint as the latest run has it, with a hold line where somebody decides', () => {
+  const pipeline = { checkpoints: [checkpoint('A', false, true), checkpoint('B'), checkpoint('C', true)] };
+  const nodes = [node('A', 'completed'), node('B', 'in_progress'), node('C')];
+  expect(stops(pipeline, { nodes }, undefined, () => true).map((stop) => [stop.status.word, stop.reached, stop.gate])).toEqual([
+    ['Done', true, undefined],
+    ['Running', true, 'passed'],
+    ['Pending', false, 'ahead'],
+  ]);
+  const asking = stops(pipeline, { nodes: [node('A', 'waiting_approval_to_complete'), node('B'), node('C')] }, undefined, () => true);
+  expect(asking[1]?.gate).toBe('reached');
+  expect(stops(pipeline, undefined, undefined, () => true).every((stop) => !stop.reached)).toBe(true);
+});
+
+it('draws runs by how long they took, oldest first', () => {
+  const now = new Date('2026-01-01T10:00:00Z');
+  const run = (version: number, minutes: number, status: string) => ({
+    run_id: `r${version}`,
+    run_version: version,
+    status,
+    created_at: '2026-01-01T09:00:00Z',
+    started_at: '2026-01-01T09:00:00Z',
+    completed_at: status === 'in_progress' ? null : new Date(Date.parse('2026-01-01T09:00:00Z') + minutes * 60_000).toISOString(),
+  });
+  const drawn = bars([run(3, 0, 'in_progress'), run(2, 15, 'failed'), run(1, 60, 'completed')], new Set(['r3']), now);
+  expect(drawn.map((bar) => [bar.version, bar.kind, bar.height])).toEqual([
+    [1, 'done', 1],
+    [2, 'failed', 0.5],
+    [3, 'hold', 1],
+  ]);
+  expect(lasted(run(3, 0, 'in_progress'), now)).toBe(3_600_000);
+});
+
+it('finds by words of the name, the description and the checkpoints', () => {
+  const one = { pipeline_name: 'Market brief', pipeline_description: null, checkpoints: [checkpoint('Legal review')] };
+  expect([found([one], 'brief legal').length, found([one], 'brief risk').length, found([one], ' ').length]).toEqual([1, 0, 1]);
+});

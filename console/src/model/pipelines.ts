@@ -1,0 +1,62 @@
+/** What the list of pipelines draws: the track of the latest run, and the bars of the runs before it. */
+import type { Graph, Pipeline, Run, WaitingFor } from '@/api/types';
+import { execution, type Status } from './status';
+
+type Mine = (waiting: WaitingFor) => boolean;
+
+export interface TrackStop {
+  id: string;
+  name: string;
+  status: Status;
+  reached: boolean;
+  gate: 'ahead' | 'reached' | 'passed' | undefined;
+}
+
+/** The checkpoints of a pipeline, each as its latest run has it. */
+export function stops(pipeline: Pick<Pipeline, 'checkpoints'>, graph: Pick<Graph, 'nodes'> | undefined, run: Pick<Run, 'current_execution'> | undefined, mine: Mine): TrackStop[] {
+  const nodes = new Map(graph?.nodes.map((node) => [node.id, node.status ?? undefined]));
+  const current = run?.current_execution ?? undefined;
+  return pipeline.checkpoints.map((checkpoint, at) => {
+    const before = pipeline.checkpoints[at - 1];
+    const here = nodes.get(checkpoint.checkpoint_id);
+    const status = current?.checkpoint_id === checkpoint.checkpoint_id ? execution(current, mine) : execution({ status: here ?? 'pending', mode: checkpoint.execution.mode, attempt_number: 1, max_attempts: 1, waiting_for: null }, mine);
+    const asks = here === 'waiting_approval_to_start' || (before && nodes.get(before.checkpoint_id) === 'waiting_approval_to_complete');
+    const held = checkpoint.human_interaction.requires_approval_to_start || before?.human_interaction.requires_approval_to_complete;
+    const reached = here !== undefined && here !== 'pending';
+    return { id: checkpoint.checkpoint_id, name: checkpoint.checkpoint_name, status, reached, gate: !held ? undefined : asks ? 'reached' : reached ? 'passed' : 'ahead' };
+  });
+}
+
+export interface Bar {
+  id: string;
+  version: number;
+  /** From 0 to 1: how long it took beside the longest. */
+  height: number;
+  kind: 'done' | 'failed' | 'live' | 'hold' | 'open' | 'gone';
+  milliseconds: number;
+}
+
+const KINDS: Record<string, Bar['kind']> = { completed: 'done', failed: 'failed', in_progress: 'live', aborted: 'gone' };
+
+/** How long a run has taken, or took. */
+export const lasted = (run: Pick<Run, 'created_at' | 'started_at' | 'completed_at'>, now: Date) =>
+  Math.max(0, new Date(run.completed_at ?? now).getTime() - new Date(run.started_at ?? run.created_at).getTime());
+
+/** Runs from the oldest to the newest; `asks` are those that wait for this person. */
+export function bars(runs: readonly Pick<Run, 'run_id' | 'run_version' | 'status' | 'created_at' | 'started_at' | 'completed_at'>[], asks: ReadonlySet<string>, now: Date): Bar[] {
+  const longest = Math.max(1, ...runs.map((run) => lasted(run, now)));
+  return [...runs].reverse().map((run) => {
+    const milliseconds = lasted(run, now);
+    return { id: run.run_id, version: run.run_version ?? 0, milliseconds, height: Math.max(0.25, Math.sqrt(milliseconds / longest)), kind: asks.has(run.run_id) ? 'hold' : (KINDS[run.status] ?? 'open') };
+  });
+}
+
+/** Pipelines whose name, description or checkpoints contain all words. */
+export function found<Item extends Pick<Pipeline, 'pipeline_name' | 'pipeline_description' | 'checkpoints'>>(all: readonly Item[], wanted: string): Item[] {
+  const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return [...all];
+  return all.filter((one) => {
+    const text = [one.pipeline_name, one.pipeline_description ?? '', ...one.checkpoints.map((checkpoint) => checkpoint.checkpoint_name)].join(' ').toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}
