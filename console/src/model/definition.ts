@@ -195,7 +195,7 @@ export function draftFrom(file: Json, before: Draft): Draft | string {
     if (!part && before.parts.length === given.length) known[at] = take((other) => other.key === before.parts[at]?.key);
   });
   const parts: Part[] = given.map((one, at) => {
-    const { checkpoint_id: _, ...definition } = one;
+    const definition = put(one, '/checkpoint_id', undefined);
     const part = known[at];
     return { key: part?.key ?? newKey(), ...(part?.id ? { id: part.id } : {}), definition: part ? withIds(definition, part.definition) : definition };
   });

@@ -13,7 +13,7 @@ import type { CodeProps } from './CodeView';
 import { useField } from './fields';
 import { nonce } from './nonce';
 
-const theme = EditorView.theme({
+export const theme = EditorView.theme({
   '&': { backgroundColor: 'var(--color-sunken)', color: 'var(--color-ink)', fontSize: '12px', height: '100%' },
   '.cm-scroller': { fontFamily: 'var(--font-mono)', lineHeight: '20px' },
   '.cm-gutters': { backgroundColor: 'transparent', color: 'var(--color-ink-3)', border: 'none' },
@@ -27,7 +27,7 @@ const theme = EditorView.theme({
 });
 
 // Weight and shade tell the parts apart; colours mean states here.
-const highlight = HighlightStyle.define([
+export const highlight = HighlightStyle.define([
   { tag: [tags.propertyName, tags.definition(tags.propertyName), tags.heading], fontWeight: '600' },
   { tag: [tags.comment, tags.punctuation, tags.separator], color: 'var(--color-ink-3)' },
   { tag: [tags.string, tags.number, tags.bool, tags.null], color: 'var(--color-ink-2)' },
@@ -37,8 +37,8 @@ const highlight = HighlightStyle.define([
 const LANGUAGES: Record<string, () => Extension> = { json, yaml, yml: yaml, md: markdown, markdown };
 
 type Marks = NonNullable<CodeProps['marks']>;
-const setMarks = StateEffect.define<Marks>();
-const marked = StateField.define<DecorationSet>({
+export const setMarks = StateEffect.define<Marks>();
+export const marked = StateField.define<DecorationSet>({
   create: () => Decoration.none,
   update(now, change) {
     let next = now.map(change.changes);
