@@ -19,8 +19,8 @@ export function Checkpoint({ it, first, beside }: { it: CheckpointComparison; fi
   const name = it.checkpoint_name ?? `Checkpoint ${it.checkpoint_position + 1}`;
   const what = differs(it);
   return (
-    <section aria-label={name} data-checkpoint={it.checkpoint_position} className={clsx('border-b border-line', first && 'shadow-[inset_3px_0_var(--color-ink)]')}>
-      <h2 data-stop={what.length > 0 ? '' : undefined} tabIndex={-1} className="flex min-h-11 items-center gap-3 px-5 max-tablet:px-4">
+    <section aria-label={name} data-checkpoint={it.checkpoint_position} className={clsx('border-b border-line', first && 'border-l-[3px] border-l-ink')}>
+      <h2 data-stop={what.length > 0 ? '' : undefined} tabIndex={-1} className="flex min-h-11 flex-wrap items-center gap-x-3 px-5 focus-visible:-outline-offset-2 max-tablet:px-4">
         <span className="fact text-ink-3">{it.checkpoint_position + 1}</span>
         {name}
         <span className="text-small font-body tracking-normal text-ink-3">{what.length > 0 ? `differs: ${what.join(', ')}` : 'the same'}</span>
@@ -141,7 +141,7 @@ interface PartProps {
 function Part({ icon, title, tag, meta, end, stop = false, children }: PartProps) {
   return (
     <div className="border-t border-line">
-      <h3 data-stop={stop ? '' : undefined} tabIndex={-1} className="flex min-h-[34px] flex-wrap items-center gap-x-2 px-5 text-small font-value max-tablet:px-4">
+      <h3 data-stop={stop ? '' : undefined} tabIndex={-1} className="focus-visible:-outline-offset-2 flex min-h-[34px] flex-wrap items-center gap-x-2 px-5 text-small font-value max-tablet:px-4">
         <Icon name={icon} size={14} className="text-ink-3" />
         {title}
         {tag && <Tag>{tag}</Tag>}

@@ -21,7 +21,7 @@ export function Texts({ difference, prose, label, beside }: Props) {
     <div role="group" aria-label={label}>
       {difference.hunks.map((hunk, at) => (
         <Fragment key={`${hunk.from}-${at}`}>
-          <h4 data-change={at} tabIndex={-1} className="flex min-h-[28px] items-center justify-between gap-4 border-y border-line bg-sunken px-5 text-small font-body tracking-normal text-ink-3">
+          <h4 data-change={at} tabIndex={-1} className="flex min-h-[28px] items-center justify-between gap-4 border-y border-line bg-sunken px-5 text-small focus-visible:-outline-offset-2 font-body tracking-normal text-ink-3">
             <span>
               {hunk.where ? `${hunk.where}, from` : 'From'} line {hunk.from}
             </span>

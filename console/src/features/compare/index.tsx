@@ -10,7 +10,7 @@ import { took } from '@/model/time';
 import { Button } from '@/ui/Button';
 import { CopyAs } from '@/ui/CopyAs';
 import { Icon, StatusLabel, StatusMark } from '@/ui/Icon';
-import { useNarrow } from '@/ui/media';
+import { useNarrow, usePhone } from '@/ui/media';
 import { Page } from '@/ui/page';
 import { useShortcut } from '@/ui/shortcuts';
 import { Empty, ErrorBlock, Loading } from '@/ui/states';
@@ -26,10 +26,17 @@ export default function Compare() {
   const compared = useCompare(a, b);
   const sides = [useSide(a).data, useSide(b).data] as const;
   const narrow = useNarrow();
+  const phone = usePhone();
   const beside = view !== 'one';
   const turn = () => void navigate({ search: (now) => ({ ...now, a: now.b, b: now.a }), replace: true });
   const choose = (side: 'a' | 'b') => (address: string | undefined) => void navigate({ search: (now) => ({ ...now, [side]: address, checkpoint: undefined, artifact: undefined }), replace: true });
   const it = compared.data;
+  const pickers = (
+    <>
+      <Picker name="Left" address={a} likely={sides[1]?.pipeline} onChange={choose('a')} />
+      <Picker name="Right" address={b} likely={sides[0]?.pipeline} onChange={choose('b')} />
+    </>
+  );
   return (
     <Page
       title="Compare"
@@ -54,10 +61,14 @@ export default function Compare() {
         </>
       }
     >
-      <div className="flex flex-none gap-6 border-b border-line bg-canvas px-5 py-3 max-tablet:flex-col max-tablet:gap-3 max-tablet:px-4">
-        <Picker name="Left" address={a} likely={sides[1]?.pipeline} onChange={choose('a')} />
-        <Picker name="Right" address={b} likely={sides[0]?.pipeline} onChange={choose('b')} />
-      </div>
+      {phone && a && b ? (
+        <details className="flex-none border-b border-line bg-canvas px-4">
+          <summary className="flex min-h-11 items-center text-small font-value text-ink-2">Choose other sides</summary>
+          <div className="scroll-pane flex max-h-[50dvh] flex-col gap-3 pb-3">{pickers}</div>
+        </details>
+      ) : (
+        <div className="flex flex-none gap-6 border-b border-line bg-canvas px-5 py-3 max-tablet:flex-col max-tablet:gap-3 max-tablet:px-4">{pickers}</div>
+      )}
       {!a || !b ? (
         <Empty title="Nothing chosen to compare">Choose a run, one of its checkpoints, or one revision and try on each side. The address then names both, and stays good.</Empty>
       ) : compared.error ? (

@@ -90,7 +90,7 @@ function Row({ row, columns, me, chosen, going, onChoose, newest, oldest }: RowP
       <td className="pr-5 text-right text-small leading-[17px] text-ink-3 max-tablet:pr-4">
         {row.run ? (
           <>
-            {row.run.status === 'in_progress' || row.run.status === 'paused' ? `now, ${status.word.toLowerCase()}` : <Time at={row.run.completed_at ?? row.run.created_at} as="moment" />}
+            {row.run.status === 'in_progress' || row.run.status === 'paused' ? status.word.toLowerCase() : <Time at={row.run.completed_at ?? row.run.created_at} as="moment" />}
             <br />
             <Money usd={row.run.usage.cost_usd} />
           </>

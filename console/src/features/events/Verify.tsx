@@ -1,0 +1,65 @@
+/** How the log is checked, and how what is filtered is taken away. Both are done where the log is, or where the person is. */
+import { useState } from 'react';
+import type { EventFilter } from '@/api/hooks/events';
+import { useConnection } from '@/api/live/connection';
+import { lines } from '@/model/events';
+import { count } from '@/model/figures';
+import { Button } from '@/ui/Button';
+import { Copy } from '@/ui/CopyAs';
+import { Popover } from '@/ui/overlays';
+import { ErrorBlock } from '@/ui/states';
+import { toast } from '@/ui/toast';
+import { collect, EXPORT_MOST } from './useLog';
+
+export function Verify() {
+  const { seq } = useConnection();
+  return (
+    <Popover label="Verify the log" align="end" trigger={<Button size="small">{seq === undefined ? 'Verify' : `Verify, ${count(seq)} events`}</Button>}>
+      <div className="flex w-[400px] max-w-full flex-col gap-2">
+        <p>
+          The log ends at position <b>{seq === undefined ? 'unknown' : count(seq)}</b>. Every row names the row before it by its hash, so a row that was changed, removed or put in is found.
+        </p>
+        <p className="text-small text-ink-2">This is checked over the whole log, on the machine that holds it:</p>
+        <div className="flex items-center justify-between gap-2 rounded-2 bg-sunken pl-2">
+          <code className="fact">holdpoint audit verify</code>
+          <Copy text="holdpoint audit verify" label="Copy the command">
+            Copy
+          </Copy>
+        </div>
+      </div>
+    </Popover>
+  );
+}
+
+export function Export({ filter }: { filter: EventFilter }) {
+  const [reading, setReading] = useState<number>();
+  const [problem, setProblem] = useState<unknown>();
+  const take = async () => {
+    setProblem(undefined);
+    setReading(0);
+    try {
+      const { events, cut } = await collect(filter, setReading);
+      const link = document.createElement('a');
+      link.href = URL.createObjectURL(new Blob([lines(events)], { type: 'application/x-ndjson' }));
+      link.download = 'holdpoint-events.jsonl';
+      link.click();
+      URL.revokeObjectURL(link.href);
+      toast(cut ? `Exported the newest ${count(events.length)}; older ones that fit are not in the file` : `Exported all ${count(events.length)} that fit`);
+    } catch (error) {
+      setProblem(error);
+    } finally {
+      setReading(undefined);
+    }
+  };
+  return (
+    <Popover label="Export" align="end" trigger={<Button size="small" icon="download" busy={reading !== undefined}>{reading ? `${count(reading)} read` : 'Export'}</Button>}>
+      <div className="flex w-[360px] max-w-full flex-col gap-2">
+        <p>What the filter lets through, newest first, one event per line as JSON. At most {count(EXPORT_MOST)} are taken; the file is made here, in the browser.</p>
+        <Button kind="primary" className="self-start" busy={reading !== undefined} onClick={() => void take()}>
+          Export as JSON lines
+        </Button>
+        {problem !== undefined && <ErrorBlock title="Nothing was exported" problem={problem} />}
+      </div>
+    </Popover>
+  );
+}
