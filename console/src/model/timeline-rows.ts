@@ -169,8 +169,10 @@ function step(state: Open, execution: Known, event: Event, at: number): void {
       const row = last();
       if (event.event_type === 'execution.revision_requested') row.end = { icon: 'sent-back', tone: 'ink-2', word: `Sent back by ${event.actor.name}` };
       else if (event.event_type === 'execution.rejected') row.end = { icon: 'aborted', tone: 'ink-3', word: `Not started, said ${event.actor.name}` };
-      else if (event.event_type === 'execution.budget_raised') metadata.check ? (state.check = at) : begin();
-      else if (event.event_type === 'execution.submitted') {
+      else if (event.event_type === 'execution.budget_raised') {
+        if (metadata.check) state.check = at;
+        else begin();
+      } else if (event.event_type === 'execution.submitted') {
         if (execution.mode === 'human_only') row.end = { icon: 'person-done', tone: 'ink-2', word: `Filled in by ${event.actor.name}` };
         else if (execution.mode === 'script') begin();
       } else if (!before) row.end = { icon: 'person-done', tone: 'ink-2', word: `Approved by ${event.actor.name}` };

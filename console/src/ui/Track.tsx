@@ -24,9 +24,11 @@ interface Props {
   /** `mini` draws icons alone, for lists. */
   size?: 'full' | 'mini';
   onSelect?: ((id: string) => void) | undefined;
+  /** A person decides after the last one. */
+  end?: Stop['gate'];
 }
 
-export function Track({ stops, current, label, size = 'full', onSelect }: Props) {
+export function Track({ stops, current, label, size = 'full', onSelect, end }: Props) {
   const list = useRef<HTMLOListElement>(null);
   useEffect(() => {
     list.current?.querySelector('[aria-current=step]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
@@ -64,14 +66,14 @@ export function Track({ stops, current, label, size = 'full', onSelect }: Props)
             <span className="flex h-5 items-center">
               {stop.gate && at === 0 && <HoldLine state={stop.gate} className="mr-2" />}
               <StatusMark icon={stop.status.icon} tone={stop.status.tone} />
-              {next && <Way done={next.reached} gate={next.gate} className="flex-1" />}
+              {next ? <Way done={next.reached} gate={next.gate} className="flex-1" /> : end && <Way done={end === 'passed'} gate={end} className="w-16" />}
             </span>
             <button
               type="button"
               onClick={() => onSelect?.(stop.id)}
               className={clsx('mt-1 max-w-full self-start rounded-1 pr-4 text-left', !onSelect && 'pointer-events-none')}
             >
-              <span className={clsx('block truncate font-name', stop.id === current && stop.status.tone === 'live' && 'text-live')}>
+              <span className={clsx('block truncate font-name', stop.id === current && (stop.status.tone === 'live' ? 'text-live' : 'underline decoration-2 underline-offset-4'))}>
                 {stop.name}
                 <span className="sr-only">, {stop.status.word}</span>
               </span>

@@ -33,9 +33,11 @@ export function VirtualList<Item>({ items, keyOf, draw, height, label, follow = 
     overscan: 8,
   });
   const last = items.length - 1;
+  // The last row may grow as well, while somebody speaks.
+  const size = rows.getTotalSize();
   useEffect(() => {
     if (follow && last >= 0) rows.scrollToIndex(last, { align: 'end' });
-  }, [follow, last, rows]);
+  }, [follow, last, size, rows]);
   useEffect(() => {
     if (active !== undefined && active >= 0) rows.scrollToIndex(active, { align: 'auto' });
   }, [active, rows]);
@@ -44,13 +46,21 @@ export function VirtualList<Item>({ items, keyOf, draw, height, label, follow = 
   useEffect(() => {
     if (reached) onEnd?.();
   }, [reached, onEnd]);
+  // Following scrolls too; only a hand on the wheel, the bar or the keys leaves the end.
+  const byHand = useRef(false);
+  const hand = () => {
+    byHand.current = true;
+  };
   const scrolled = () => {
     const it = pane.current;
-    if (it) onAtEnd?.(it.scrollHeight - it.scrollTop - it.clientHeight < 24);
+    if (!it) return;
+    const atEnd = it.scrollHeight - it.scrollTop - it.clientHeight < 24;
+    if (atEnd || byHand.current) onAtEnd?.(atEnd);
+    byHand.current = false;
   };
   return (
-    <div ref={pane} onScroll={scrolled} className={clsx('scroll-pane', className)} tabIndex={0} role="region" aria-label={label}>
-      <ul className="relative" style={{ height: rows.getTotalSize() }}>
+    <div ref={pane} onScroll={scrolled} onWheel={hand} onTouchMove={hand} onPointerMove={(event) => event.buttons && hand()} onKeyDown={hand} className={clsx('scroll-pane', className)} tabIndex={0} role="region" aria-label={label}>
+      <ul className="relative" style={{ height: size }}>
         {drawn.map((row) => (
           <li key={row.key} ref={rows.measureElement} data-index={row.index} aria-setsize={items.length} aria-posinset={row.index + 1} className="absolute inset-x-0 top-0" style={{ transform: `translateY(${row.start}px)` }}>
             {draw(items[row.index] as Item, row.index)}

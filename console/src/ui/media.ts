@@ -15,3 +15,5 @@ function useMedia(query: string): boolean {
 export const usePhone = () => useMedia('(width < 640px)');
 /** Below this the right pane becomes a tab. */
 export const useNarrow = () => useMedia('(width < 900px)');
+/** Where two panes of work have no room beside each other. */
+export const useOnePane = () => useMedia('(width < 1180px)');
