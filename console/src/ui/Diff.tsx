@@ -58,6 +58,7 @@ function Row({ line, prose, onLine }: { line: Line; prose: boolean; onLine?: ((l
     <div
       className={clsx('grid grid-cols-[20px_1fr] px-4 tablet:grid-cols-[36px_36px_30px_1fr] tablet:pr-5 tablet:pl-4', ground, onLine && 'cursor-text')}
       data-line={line.after ?? line.before}
+      data-sign={line.sign}
       onDoubleClick={() => onLine?.(line)}
     >
       <span aria-hidden="true" className="fact hidden pt-1 text-right text-ink-3 tablet:block">

@@ -1,7 +1,9 @@
 /** The bytes of an output, up to a limit: a preview never loads more than it can show. */
 import { skipToken, useQuery } from '@tanstack/react-query';
+import { body, client } from '../client';
+import { keys } from '../keys';
 import { Problem } from '../problem';
-import { downloadPath } from './artifacts';
+import { type ArtifactFilter, downloadPath } from './artifacts';
 
 /** As much as a preview reads. */
 export const PREVIEW_LIMIT = 1_000_000;
@@ -54,3 +56,10 @@ async function read(id: string, limit: number, signal: AbortSignal): Promise<Con
 /** An output never changes under its id, so what was read stays. */
 export const useContent = (id: string | undefined, limit = PREVIEW_LIMIT) =>
   useQuery({ queryKey: ['text', id, limit], queryFn: id ? ({ signal }) => read(id, limit, signal) : skipToken });
+
+/** All outputs that a filter names, once it is known. */
+export const useOutputs = (filter: ArtifactFilter | undefined) =>
+  useQuery({
+    queryKey: keys.artifacts({ ...filter, whole: true }),
+    queryFn: filter ? ({ signal }) => body(client.GET('/api/artifacts/list', { params: { query: { ...filter, limit: 100 } }, signal })).then((page) => page.items) : skipToken,
+  });

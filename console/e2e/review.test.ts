@@ -1,0 +1,284 @@
+/** Review in a real browser, on the real program: forms, approvals, revisions, edits, and what others decide meanwhile. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { axe, getRun, openPage, PHONE, seedForm, seedPipeline, seedReview, seedRun, seedToken, type Server, shot, signIn, startServer, stopBrowser, until, waits } from './world';
+
+type Page = Awaited<ReturnType<typeof openPage>>;
+interface Execution {
+  status: string;
+  revision_iteration: number;
+  waiting_for?: { kind: string; digest?: string } | null;
+  artifacts_generated: { artifact_record_id: string; artifact_name: string }[];
+}
+
+let server: Server;
+let page: Page;
+
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(async () => {
+  await stopBrowser();
+  await server.stop();
+});
+beforeEach(async () => {
+  page = await openPage();
+});
+afterEach(async () => {
+  await page.context().close();
+  expect(page.complaints).toEqual([]);
+});
+
+const execution = (id: string) => server.api<Execution>('GET', `/api/executions/${id}`);
+const decision = (on: Page = page) => on.getByRole('region', { name: 'Decision' });
+const review = (id: string, more = '') => `/review/${id}${more}`;
+
+it('slice 7: a form says what is wrong beside each field, and is sent when it is right', async () => {
+  const { execution: id, run } = await seedForm(server, 'Goals of the quarter');
+  await signIn(page, server, review(id));
+  await page.getByRole('heading', { name: '“Goals” has a form to fill in.' }).waitFor();
+  await page.getByLabel('Weeks').fill('99');
+  await page.keyboard.press('Control+Enter');
+  await page.getByText('Goal is required.').waitFor();
+  await page.getByText(/Weeks does not satisfy/).waitFor();
+  await page.getByText('The form was not sent: 2 fields have to be put right.').waitFor();
+  // The first wrong field has the cursor.
+  expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA');
+  expect(await axe(page)).toEqual([]);
+  await shot(page, 'review-form');
+  await page.keyboard.type('Fewer late parcels');
+  await page.getByLabel('Weeks').fill('6');
+  await page.getByRole('button', { name: /^Send Goals/ }).click();
+  await page.getByText('Filled in Goals').waitFor();
+  // What was filled in stands there to be approved, in the same place.
+  await page.getByRole('heading', { name: 'Is the result of “Goals” good?' }).waitFor();
+  await page.getByText('"Fewer late parcels"').waitFor();
+  await page.getByRole('button', { name: /^Approve revision 1/ }).click();
+  await page.getByText('Approved Goals, revision 1').waitFor();
+  // The next question of the same run: whether the plan may begin, with the goals to read.
+  await page.getByRole('button', { name: /^Start Plan/ }).waitFor();
+  await page.getByText('"Fewer late parcels"').waitFor();
+  await page.getByRole('button', { name: /^Start Plan/ }).click();
+  await page.getByLabel(/^Steps/).fill('1. Measure');
+  await page.getByRole('region', { name: 'For reference' }).getByText('"Fewer late parcels"').waitFor();
+  await page.keyboard.press('Control+Enter');
+  await page.getByRole('button', { name: /^Approve revision 1/ }).waitFor();
+  await page.keyboard.press('Control+Enter');
+  await page.getByLabel(/^Done/).fill('All of it');
+  await page.getByLabel(/^Satisfied/).selectOption('true');
+  await page.getByRole('button', { name: /^Send Report/ }).click();
+  await until('the run is done', async () => (await getRun(server, run.run_id)).status === 'completed');
+});
+
+it('slice 7: a form takes a file, and an approval to start can be refused', async () => {
+  const pipeline = await seedPipeline(server, 'first-pipeline.yaml', 'With a file');
+  const [goals] = pipeline.checkpoints;
+  await server.api('PUT', `/api/checkpoints/${goals?.checkpoint_id}`, {
+    execution: {
+      mode: 'human_only',
+      human_only_config: {
+        instructions: 'Bring the figures.',
+        input_fields: [
+          { name: 'figures', type: 'file', label: 'Figures', required: true },
+          { name: 'sure', type: 'boolean', label: 'Sure', required: false },
+          { name: 'note', type: 'text', label: 'Note', required: false },
+        ],
+        save_as_artifact: true,
+        artifact_name: 'goals',
+        artifact_format: 'json',
+      },
+      retry_config: { max_auto_retries: 0, on_failure: 'pause_pipeline' },
+      timeout_config: { enabled: false },
+    },
+    human_interaction: { requires_approval_to_start: true, requires_approval_to_complete: true, max_revision_iterations: 1 },
+  });
+  const run = await seedRun(server, pipeline.pipeline_id);
+  const { execution: started } = await waits(server, run.run_id, 'approve_start');
+  await signIn(page, server, review(started.execution_id));
+  await page.getByRole('button', { name: /^Start Goals/ }).waitFor();
+  await page.keyboard.press('x');
+  await page.getByText('Say why.').waitFor();
+  await page.keyboard.press('a');
+  await page.keyboard.press('Control+Enter');
+  await page.getByRole('button', { name: /^Send Goals/ }).click();
+  await page.getByText('Figures is required.').waitFor();
+  await page.getByLabel(/^Figures/).setInputFiles({ name: 'figures.csv', mimeType: 'text/csv', buffer: Buffer.from('lane,rate\nMalmö,6.8\nOslo,7.1\n') });
+  await page.getByRole('button', { name: /^Send Goals/ }).click();
+  await page.getByRole('button', { name: '2 artifacts' }).click();
+  await page.getByRole('menuitem', { name: 'figures.csv' }).click();
+  await page.getByRole('cell', { name: 'Malmö' }).waitFor();
+  await shot(page, 'review-csv');
+});
+
+it('slice 8: a waiting question is there after the browser was closed and opened again', async () => {
+  const { execution: id } = await seedReview(server, 'Closed meanwhile', false);
+  await signIn(page, server, review(id));
+  await page.getByRole('button', { name: /^Approve revision 1/ }).waitFor();
+  const address = page.url();
+  const state = await page.context().storageState();
+  await page.context().close();
+  page = await openPage({ storageState: state });
+  await page.goto(address);
+  await page.getByRole('button', { name: /^Approve revision 1/ }).waitFor();
+  await page.getByText('Plan for the first release').first().waitFor();
+});
+
+it('slice 7: asks for a revision with a comment on a line, and shows what it changed', async () => {
+  const { execution: id } = await seedReview(server, 'Quarterly market brief', false);
+  await signIn(page, server, review(id));
+  await page.getByRole('heading', { name: 'Plan for the first release' }).waitFor();
+  await page.keyboard.press('2');
+  await page.getByText('3. Week 5: try the installer on fresh machines.').hover();
+  await page.keyboard.press('c');
+  await page.getByLabel('Comment on line 5').fill('Who watches?');
+  await page.keyboard.press('Control+Enter');
+  await page.getByText('not sent yet').waitFor();
+  await page.getByRole('button', { name: /^Ask for revision 2, 1 comment/ }).waitFor();
+  await page.getByLabel('What should change').fill('Say who watches the installs.');
+  await page.keyboard.press('Control+Enter');
+  await page.getByText('Asked for revision 2 of Plan').waitFor();
+  await until('the second revision', async () => (await execution(id)).revision_iteration === 1 && (await execution(id)).waiting_for);
+  await page.goto(server.url + review(id));
+  // Both versions beside each other: what went, what came, and the comment between them.
+  const changes = page.getByRole('region', { name: 'Changes of plan.md' });
+  await changes.locator('del').first().waitFor();
+  await changes.locator('ins').first().waitFor();
+  await changes.getByText('Who watches?').waitFor();
+  await changes.getByText(/on revision 1/).waitFor();
+  await page.keyboard.press('n');
+  expect(await page.evaluate(() => document.activeElement?.getAttribute('data-change'))).toBe('0');
+  expect(await axe(page)).toEqual([]);
+  await shot(page, 'review');
+  await page.keyboard.press('1');
+  await page.getByRole('heading', { name: /second version/ }).waitFor();
+  await page.keyboard.press('3');
+  await changes.waitFor();
+});
+
+it('edits and approves, and keeps both versions', async () => {
+  const { execution: id, run } = await seedReview(server, 'Edited plan', false);
+  await signIn(page, server, review(id));
+  await page.getByRole('heading', { name: 'Plan for the first release' }).waitFor();
+  await page.keyboard.press('e');
+  await page.getByText('Change something first.').waitFor();
+  const editor = page.getByLabel('Edit plan.md');
+  await editor.click();
+  await page.keyboard.press('Control+End');
+  await page.keyboard.type('5. Week 7: rest.');
+  await page.getByText('Edited, not sent yet').waitFor();
+  await shot(page, 'review-edit');
+  await page.keyboard.press('Control+Enter');
+  await page.getByText('Changed and approved Plan').waitFor();
+  expect((await getRun(server, run.run_id)).status).toBe('completed');
+  const all = await server.api<{ items: { artifact_record_id: string; current: boolean }[] }>('GET', `/api/artifacts/list?execution_id=${id}&all=true`);
+  expect(all.items.length).toBe(2);
+  const now = all.items.find((one) => one.current);
+  expect(await server.api<string>('GET', `/api/artifacts/${now?.artifact_record_id}/download`)).toContain('5. Week 7: rest.');
+  await page.goto(server.url + review(id));
+  await page.getByText('Nothing is asked here').waitFor();
+  await page.getByRole('radio', { name: /Diff to before the edit/ }).waitFor();
+});
+
+it('lets nobody approve what has changed since it was shown', async () => {
+  const { execution: id } = await seedReview(server, 'Changed meanwhile', false);
+  const first = await execution(id);
+  await signIn(page, server, review(id));
+  await page.getByRole('button', { name: /^Approve revision 1/ }).waitFor();
+  // The page keeps hearing the old content, as if the news had not come yet.
+  await page.route(`**/api/executions/${id}`, (route) => route.fulfill({ json: first }));
+  await server.api('POST', `/api/executions/${id}/reject`, { feedback: 'Name who watches.', digest: first.waiting_for?.digest });
+  await until('the second revision', async () => (await execution(id)).revision_iteration === 1 && (await execution(id)).waiting_for);
+  await page.keyboard.press('Control+Enter');
+  await page.getByText('The content has changed since it was shown. Nothing was decided.').waitFor();
+  expect(await page.getByRole('button', { name: /^Approve/ }).count()).toBe(0);
+  expect((await execution(id)).status).toBe('waiting_approval_to_complete');
+  await shot(page, 'review-stale');
+  await page.unroute(`**/api/executions/${id}`);
+  await page.getByRole('button', { name: 'Show the new content' }).click();
+  await page.getByRole('button', { name: /^Approve revision 2/ }).waitFor();
+  await page.keyboard.press('Control+Enter');
+  await until('it is done', async () => (await execution(id)).status === 'completed');
+});
+
+it('says who decided what, in another window, within a second', async () => {
+  const { execution: id } = await seedReview(server, 'Two windows', false);
+  const mara = await seedToken(server, 'Mara Lindqvist', 'approver');
+  const other = await openPage();
+  await signIn(page, server, review(id));
+  await signIn(other, server, review(id), mara);
+  for (const one of [page, other]) await one.getByRole('button', { name: /^Approve revision 1/ }).waitFor();
+  await page.getByText(/^Live/).waitFor();
+  await other.keyboard.press('Control+Enter');
+  await other.getByText('Approved Plan, revision 1').waitFor();
+  await decision().getByText('Mara Lindqvist').waitFor({ timeout: 1000 });
+  await decision().getByText('The result of “Plan” was approved.').waitFor();
+  // What was on the screen still stands, and nothing can be decided about it.
+  expect(await page.getByRole('button', { name: /^Approve/ }).count()).toBe(0);
+  await shot(page, 'review-moved');
+  await page.getByRole('button', { name: 'Show how it stands now' }).click();
+  await page.getByText('Nothing is asked here').waitFor();
+  expect(other.complaints).toEqual([]);
+  await other.context().close();
+});
+
+it('counts two needed approvals, and refuses who asked for it', async () => {
+  const made = await seedPipeline(server, 'first-pipeline.yaml', 'Two people');
+  const [goals] = made.checkpoints;
+  await server.api('PUT', `/api/checkpoints/${goals?.checkpoint_id}`, { human_interaction: { requires_approval_to_start: false, requires_approval_to_complete: true, max_revision_iterations: 1, required_approvals: 2 } });
+  const run = await seedRun(server, made.pipeline_id);
+  const { execution: asked } = await waits(server, run.run_id, 'form');
+  const jonas = await seedToken(server, 'Jonas Okafor', 'approver');
+  const lena = await seedToken(server, 'Lena', 'approver');
+  await server.api('POST', `/api/executions/${asked.execution_id}/submit`, { fields: { goal: 'Two of us' } });
+  const { waiting } = await waits(server, run.run_id, 'approve_complete');
+  await signIn(page, server, review(asked.execution_id));
+  await page.getByText('You asked for it yourself.').waitFor();
+  await server.api('POST', `/api/executions/${asked.execution_id}/approve-complete`, { digest: waiting.digest }, jonas);
+  await decision().getByText('1 of 2, Jonas Okafor approved').waitFor();
+  await shot(page, 'review-two');
+  const other = await openPage();
+  await signIn(other, server, review(asked.execution_id), lena);
+  await decision(other).getByText('Then Plan comes.').waitFor();
+  await other.keyboard.press('Control+Enter');
+  await until('it is done', async () => (await execution(asked.execution_id)).status === 'completed');
+  await other.context().close();
+});
+
+it('rejects with a reason, which gives up the run', async () => {
+  const { execution: id, run } = await seedReview(server, 'Given up', false);
+  await signIn(page, server, review(id));
+  await page.getByRole('button', { name: /^Approve revision 1/ }).waitFor();
+  await page.keyboard.press('x');
+  await page.getByText('Say why.').waitFor();
+  await page.getByLabel('Why').fill('Not worth it.');
+  await page.keyboard.press('Control+Enter');
+  await page.getByText(/Rejected Plan, Given up v1 was given up/).waitFor();
+  expect((await getRun(server, run.run_id)).status).toBe('aborted');
+});
+
+it('slice 10: compares with the same output of the run before', async () => {
+  const { run } = await seedReview(server, 'Second time', false);
+  const first = await waits(server, run.run_id, 'approve_complete');
+  await server.api('POST', `/api/executions/${first.execution.execution_id}/approve-complete`, { digest: first.waiting.digest });
+  const made = await server.api<{ pipeline_id: string }>('GET', `/api/runs/${run.run_id}`);
+  const second = await seedRun(server, made.pipeline_id);
+  const { execution: again } = await waits(server, second.run_id, 'approve_complete');
+  await signIn(page, server, review(again.execution_id));
+  await page.getByRole('radio', { name: 'Diff to v1' }).waitFor();
+  await page.keyboard.press('4');
+  await page.getByText('Nothing changed.').waitFor();
+});
+
+it('works on a phone: two buttons within reach, and the rest in a sheet', async () => {
+  const { execution: id } = await seedReview(server, 'On the train', true);
+  await page.setViewportSize(PHONE);
+  await signIn(page, server, review(id));
+  const approve = page.getByRole('button', { name: 'Approve', exact: true });
+  await approve.waitFor();
+  expect((await approve.boundingBox())?.height).toBe(46);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
+  expect(await axe(page)).toEqual([]);
+  await approve.click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Approve revision 2' }).click();
+  await page.getByText('Approved Plan, revision 2').waitFor();
+  await until('it is done', async () => (await execution(id)).status === 'completed');
+});

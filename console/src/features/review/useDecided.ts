@@ -1,0 +1,39 @@
+/** After a decision: say what was done, and go on to the next question. */
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { body, client } from '@/api/client';
+import { keys } from '@/api/keys';
+import type { Execution } from '@/api/types';
+import { isMine } from '@/model/rights';
+import { toast } from '@/ui/toast';
+import type { Review } from './useReview';
+
+export function useDecided(review: Review) {
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const { me, execution, mine, at } = review;
+  const open = (id: string) => void navigate({ to: '/review/$executionId', params: { executionId: id }, search: {} });
+  /** The next question: of the same work, else of the same run, else of the inbox. */
+  const goOn = async (answer: Partial<Execution> | undefined) => {
+    if (answer?.execution_id && answer.waiting_for && isMine(me, answer.waiting_for)) {
+      queries.setQueryData(keys.execution(answer.execution_id), answer);
+      review.forget();
+      return;
+    }
+    const run = execution && (await body(client.GET('/api/runs/{id}', { params: { path: { id: execution.run_id } } })).catch(() => undefined));
+    const current = run?.current_execution;
+    if (current?.waiting_for && isMine(me, current.waiting_for)) {
+      if (current.execution_id === execution?.execution_id) review.forget();
+      else open(current.execution_id);
+      return;
+    }
+    const others = mine.filter((item) => item.execution_id !== execution?.execution_id && item.run_id !== execution?.run_id);
+    const after = mine.slice(at + 1).find((item) => others.includes(item)) ?? others[0];
+    if (after?.execution_id) open(after.execution_id);
+    else void navigate({ to: '/inbox' });
+  };
+  return (said: string, answer?: unknown, undo?: () => void) => {
+    toast(said, undo);
+    void goOn(answer as Partial<Execution> | undefined);
+  };
+}
