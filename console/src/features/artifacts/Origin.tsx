@@ -9,12 +9,13 @@ import { Money, Time } from '@/ui/values';
 
 const WORK: Record<string, string> = { human_only: 'a person', script: 'a script', agentic: 'agents' };
 
-export function Origin({ it, pipeline }: { it: Artifact; pipeline: string | undefined }) {
+export function Origin({ it, pipeline, children }: { it: Artifact; pipeline: string | undefined; children?: ReactNode }) {
   const execution = useExecution(it.execution_id).data;
   const given = execution?.inputs.referenced_outputs ?? [];
   return (
     <section aria-label="Where it came from" className="flex flex-col gap-3 p-5 max-tablet:p-4">
       <h2>Where it came from</h2>
+      {children}
       <dl className="flex flex-col gap-2">
         <Line name="Pipeline">
           {it.pipeline_id ? (

@@ -64,13 +64,14 @@ export default function Artifacts() {
               All names
             </Button>
           )}
-          <Select
-            aria-label="Pipeline"
-            className="w-44"
-            value={search.pipeline_id ?? ''}
-            onChange={(event) => void navigate({ search: (now) => ({ ...now, pipeline_id: event.target.value || undefined, name: undefined, artifact: undefined }), replace: true })}
-            options={[{ value: '', label: 'All pipelines' }, ...pipelines.map((one) => ({ value: one.pipeline_id, label: one.pipeline_name }))]}
-          />
+          <span className="w-44 flex-none">
+            <Select
+              aria-label="Pipeline"
+              value={search.pipeline_id ?? ''}
+              onChange={(event) => void navigate({ search: (now) => ({ ...now, pipeline_id: event.target.value || undefined, name: undefined, artifact: undefined }), replace: true })}
+              options={[{ value: '', label: 'All pipelines' }, ...pipelines.map((one) => ({ value: one.pipeline_id, label: one.pipeline_name }))]}
+            />
+          </span>
           <Input find hint="/" data-find aria-label="Find a name" placeholder="Find a name" className="w-52" value={search.find ?? ''} onChange={(event) => void navigate({ search: (now) => ({ ...now, find: event.target.value || undefined }), replace: true })} />
         </>
       }
@@ -130,7 +131,7 @@ function One({ group, it, pipeline }: { group: Named; it: Artifact; pipeline: st
   useShortcut(at < group.versions.length - 1 ? 'l' : undefined, 'version', () => choose(group.versions[at + 1]), { order: 20 });
   useShortcut(before ? 'd' : undefined, 'diff to the version before', () => look(shown === 'diff' ? 'rendered' : 'diff'), { order: 30 });
   const compare = before && (
-    <Button size="small" kind="quiet" icon="compare" onClick={() => void navigate({ to: '/compare', search: before.execution_id === it.execution_id ? { a: address(before), b: address(it) } : { a: before.execution_id, b: it.execution_id } })}>
+    <Button size="small" icon="compare" className="self-start" onClick={() => void navigate({ to: '/compare', search: before.execution_id === it.execution_id ? { a: address(before), b: address(it) } : { a: before.execution_id, b: it.execution_id } })}>
       {`Compare with ${versionName(before, group.versions)}`}
     </Button>
   );
@@ -138,10 +139,12 @@ function One({ group, it, pipeline }: { group: Named; it: Artifact; pipeline: st
     <div className={clsx('flex min-h-0 min-w-0 flex-col', !narrow && 'grid grid-cols-[minmax(0,1fr)_264px]')}>
       <div className="flex min-h-0 min-w-0 flex-col max-tablet:min-h-[60dvh]">
         <Versions versions={group.versions} chosen={it} onChoose={choose} />
-        <ArtifactPreview artifact={it} against={before} againstName={before && versionName(before, group.versions)} view={shown} onView={look} meta={compare} />
+        <ArtifactPreview artifact={it} against={before} againstName={before && versionName(before, group.versions)} view={shown} onView={look} />
       </div>
       <div className={clsx('scroll-pane min-h-0 bg-canvas', narrow ? 'border-t border-line' : 'border-l border-line')}>
-        <Origin it={it} pipeline={pipeline} />
+        <Origin it={it} pipeline={pipeline}>
+          {compare}
+        </Origin>
       </div>
     </div>
   );

@@ -41,13 +41,14 @@ export default function Usage() {
       meta={data && (data.total.cost_usd > 0 ? `${money(data.total.cost_usd)} spent` : 'nothing spent')}
       actions={
         <>
-          <Select
-            aria-label="Pipeline"
-            className="w-44"
-            value={search.pipeline_id ?? ''}
-            onChange={(event) => set({ pipeline_id: event.target.value || undefined })}
-            options={[{ value: '', label: 'All pipelines' }, ...pipelines.map((one) => ({ value: one.pipeline_id, label: one.pipeline_name }))]}
-          />
+          <span className="w-44 flex-none">
+            <Select
+              aria-label="Pipeline"
+              value={search.pipeline_id ?? ''}
+              onChange={(event) => set({ pipeline_id: event.target.value || undefined })}
+              options={[{ value: '', label: 'All pipelines' }, ...pipelines.map((one) => ({ value: one.pipeline_id, label: one.pipeline_name }))]}
+            />
+          </span>
           <SegmentedControl label="Since when" value={period} onChange={(next) => set({ since: next === '30' ? undefined : next })} segments={PERIODS.map(({ value, label }) => ({ value, label }))} />
         </>
       }
