@@ -31,8 +31,8 @@ NEXTEST := $(CARGO) nextest run $(LOCKED) --workspace
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-run: setup console ## build and start the server; it prints its address
-	@$(CARGO) run --release $(LOCKED) --bin holdpoint -- serve $(ARGS)
+run: setup console ## build and start the demo, which opens the browser or prints its address
+	@$(CARGO) run --release $(LOCKED) --bin holdpoint -- demo $(ARGS)
 
 console: setup ## build the web console, if its sources changed; the next build embeds it
 	@scripts/console.sh

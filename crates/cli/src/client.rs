@@ -5,17 +5,22 @@
 
 mod local;
 mod remote;
+mod wait;
 
+use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use holdpoint_core::{Actor, RunId};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
 use crate::context::Context;
 use crate::problem::Problem;
 use local::Local;
+pub use local::Routes;
 use remote::Remote;
+pub use wait::{Waiter, Woken};
 
 /// How long the files of a home may take to follow the last commit.
 const FILES: Duration = Duration::from_mins(1);
@@ -24,6 +29,8 @@ const FILES: Duration = Duration::from_mins(1);
 pub struct Api {
     way: Way,
     runtime: Runtime,
+    /// In whose name requests are sent, where it is not that of whoever started the command.
+    speaker: RefCell<Option<Actor>>,
 }
 
 enum Way {
@@ -45,17 +52,28 @@ pub struct Answer {
     pub bytes: Vec<u8>,
 }
 
+impl Answer {
+    /// The answer, unless it is a refusal.
+    pub fn accepted(self) -> Result<Self, Problem> {
+        if self.status >= 400 { Err(refused(&self)) } else { Ok(self) }
+    }
+}
+
 /// An id that can stand in a path.
 pub fn path_part(id: &str) -> Result<&str, Problem> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
     if !id.is_empty() && id.chars().all(plain) {
         return Ok(id);
     }
-    Err(Problem::usage(
+    Err(bad_id(id))
+}
+
+fn bad_id(id: &str) -> Problem {
+    Problem::usage(
         "bad_id",
         format!("`{id}` is not an id"),
         "copy it from a list, for example `holdpoint inbox`",
-    ))
+    )
 }
 
 impl Api {
@@ -68,12 +86,48 @@ impl Api {
             let home = context.home()?;
             Way::Home(Box::new(runtime.block_on(Local::open(&home, context))?))
         };
-        Ok(Self { way, runtime })
+        Ok(Self::new(way, runtime))
+    }
+
+    fn new(way: Way, runtime: Runtime) -> Self {
+        Self { way, runtime, speaker: RefCell::default() }
+    }
+
+    /// Does something in somebody else's name. On a server the holder of the token speaks, whoever is named.
+    pub fn speaking_as<T>(&self, actor: Actor, act: impl FnOnce(&Self) -> T) -> T {
+        let before = self.speaker.replace(Some(actor));
+        let done = act(self);
+        self.speaker.replace(before);
+        done
+    }
+
+    /// Like [`Api::open`], and on a home this process does the work of the runs that it starts or takes on.
+    pub fn working(context: &Context<'_, '_>) -> Result<Self, Problem> {
+        if context.server().is_some() {
+            return Self::open(context);
+        }
+        let runtime = busy_runtime()?;
+        let home = context.home()?;
+        let local = runtime.block_on(Local::working(&home, context))?;
+        Ok(Self::new(Way::Home(Box::new(local)), runtime))
+    }
+
+    /// Takes on the work of a run, unless another process does it. A server does its own work.
+    pub fn take_on(&self, run: &str) -> Result<(), Problem> {
+        if let Way::Home(local) = &self.way {
+            local.engine().take_on(RunId(run.parse().map_err(|_| bad_id(run))?));
+        }
+        Ok(())
+    }
+
+    /// Whether the work is done by this process, or by another on the same home.
+    pub fn is_home(&self) -> bool {
+        matches!(self.way, Way::Home(_))
     }
 
     /// The server at an address, whether `--server` names one or not.
     pub fn on_server(url: &str, context: &Context<'_, '_>) -> Result<Self, Problem> {
-        Ok(Self { way: Way::Server(Remote::new(url, context)?), runtime: runtime()? })
+        Ok(Self::new(Way::Server(Remote::new(url, context)?), runtime()?))
     }
 
     pub fn get(&self, path: &str) -> Result<Value, Problem> {
@@ -96,10 +150,13 @@ impl Api {
     /// Sends a request; a refusal becomes a problem.
     pub fn send(&self, method: &str, path: &str, body: Body) -> Result<Answer, Problem> {
         let answer = match &self.way {
-            Way::Home(local) => self.runtime.block_on(local.send(method, path, body)),
+            Way::Home(local) => {
+                let speaker = self.speaker.borrow().clone();
+                self.runtime.block_on(local.send(speaker, method, path, body))
+            }
             Way::Server(remote) => self.runtime.block_on(remote.send(method, path, body)),
         }?;
-        if answer.status >= 400 { Err(refused(&answer)) } else { Ok(answer) }
+        answer.accepted()
     }
 
     /// All items of a list, page by page, at most so many.
@@ -118,6 +175,13 @@ impl Api {
                 items.truncate(most);
                 return Ok(items);
             }
+        }
+    }
+
+    /// Gives up work that is under way, as a crash would: whoever takes it on next goes on with it.
+    pub fn abandon(&self) {
+        if let Way::Home(local) = &self.way {
+            local.engine().abandon();
         }
     }
 
@@ -155,9 +219,15 @@ fn unreadable(path: &str, why: &str) -> Problem {
 }
 
 fn runtime() -> Result<Runtime, Problem> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.map_err(|error| {
-        let message = format!("the command cannot work: {error}");
-        Problem::failed("not_started", message, "look at the limits of this system")
-    })
+    tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(not_started)
+}
+
+/// Work goes on while a command waits for something else.
+fn busy_runtime() -> Result<Runtime, Problem> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(not_started)
+}
+
+fn not_started(error: impl std::fmt::Display) -> Problem {
+    let message = format!("the command cannot work: {error}");
+    Problem::failed("not_started", message, "look at the limits of this system")
 }

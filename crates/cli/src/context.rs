@@ -11,6 +11,7 @@ use crate::output::Output;
 use crate::problem::Problem;
 use crate::settings::{self, Flag, Loaded};
 use crate::surroundings::Surroundings;
+use crate::text;
 
 pub struct Context<'a, 'o> {
     global: Global,
@@ -35,6 +36,11 @@ impl<'a, 'o> Context<'a, 'o> {
         }
         let message = format!("`holdpoint {}` does not work on a server", command.name());
         Err(Problem::usage("server_not_possible", message, "leave --server out"))
+    }
+
+    /// The home that `--home` names, and only that.
+    pub fn named_home(&self) -> Result<Option<Home>, Problem> {
+        self.global.home.is_some().then(|| self.home()).transpose()
     }
 
     /// The home to work on, whether it exists or not.
@@ -62,6 +68,20 @@ impl<'a, 'o> Context<'a, 'o> {
         let user =
             ["USER", "LOGNAME"].into_iter().find_map(|name| self.surroundings.text(name).ok().flatten());
         Actor::person(user.unwrap_or("local"))
+    }
+
+    /// Who gives answers that this user had prepared in a file.
+    pub fn prepared_actor(&self) -> Actor {
+        Actor::person(&format!("{} (prepared answers)", self.actor().name))
+    }
+
+    /// The options that make another command work in the same place, for people to copy.
+    pub fn same_place(&self) -> String {
+        match (&self.global.server, &self.global.home) {
+            (Some(url), _) => format!(" --server {}", text::quoted(url)),
+            (None, Some(home)) => format!(" --home {}", text::quoted(&home.to_string_lossy())),
+            (None, None) => String::new(),
+        }
     }
 
     /// The address of the server to talk to: `--server`, else where this home's server listens.

@@ -3,11 +3,13 @@
 //! Data goes to stdout, talk to stderr. An error is two lines, or one JSON object with `--json`. Commands
 //! translate between people and the engine and hold no rule of their own.
 
+mod answering;
 mod args;
 mod bench;
 mod client;
 mod commands;
 mod context;
+mod follow;
 mod home;
 mod keys;
 mod load;
@@ -16,8 +18,10 @@ mod output;
 mod problem;
 mod progress;
 mod settings;
+mod signals;
 mod surroundings;
 mod table;
+mod terminal;
 mod text;
 mod usage;
 mod wiring;

@@ -48,3 +48,40 @@ impl Drop for Progress {
         }
     }
 }
+
+/// A line on the terminal that is written over and over, and is gone when something else is said. Without a terminal
+/// there is none.
+pub struct Live {
+    shown: Option<usize>,
+}
+
+impl Live {
+    pub fn new(quiet: bool) -> Self {
+        Self { shown: (!quiet && std::io::stderr().is_terminal()).then_some(0) }
+    }
+
+    /// Shows a line in place of the one before.
+    pub fn show(&mut self, line: &str) {
+        self.clear();
+        if let Some(width) = &mut self.shown {
+            // A line that wraps could not be taken back.
+            let line: String = crate::text::line(line).chars().take(78).collect();
+            *width = line.chars().count();
+            let _ = write!(std::io::stderr(), "{line}");
+        }
+    }
+
+    /// Takes the line back.
+    pub fn clear(&mut self) {
+        if let Some(width) = self.shown.as_mut().filter(|width| **width > 0) {
+            let _ = write!(std::io::stderr(), "\r{:width$}\r", "", width = *width);
+            *width = 0;
+        }
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}

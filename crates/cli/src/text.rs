@@ -30,9 +30,19 @@ pub fn is_harmful(c: char) -> bool {
 
 /// The candidate that is most like the word, if one is like it at all.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let close = |candidate: &&str| strsim::damerau_levenshtein(&word.to_lowercase(), candidate);
+    let close =
+        |candidate: &&str| strsim::damerau_levenshtein(&word.to_lowercase(), &candidate.to_lowercase());
     let allowed = (word.chars().count() / 3).clamp(1, 4);
     candidates.into_iter().min_by_key(close).filter(|best| close(best) <= allowed)
+}
+
+/// A word as a shell wants it.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':' | '=' | '…');
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 /// Bytes as people say them.
@@ -68,6 +78,11 @@ mod tests {
         let said = [0, 1023, 1024, 1_500_000, u64::MAX].map(size);
         assert_eq!(said, ["0 B", "1023 B", "1.0 KiB", "1.4 MiB", "16777216.0 TiB"]);
         assert_eq!([many(0, "run", "runs"), many(1, "run", "runs")], ["0 runs", "1 run"]);
+    }
+
+    #[test]
+    fn a_shell_reads_one_word() {
+        assert_eq!(["a=b", "a b", "it's", ""].map(quoted), ["a=b", "'a b'", r"'it'\''s'", "''"]);
     }
 
     #[test]

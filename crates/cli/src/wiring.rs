@@ -5,7 +5,7 @@ use std::sync::Arc;
 use holdpoint_core::{Actor, Command, HomeCommand};
 use holdpoint_engine::clock::{IdSource, RandomIds, SystemClock};
 use holdpoint_engine::executor::{BuiltIn, Executor};
-use holdpoint_engine::{Engine, Parts, SubmitError, tree};
+use holdpoint_engine::{Engine, Parts, SubmitError, Works, tree};
 use holdpoint_expr::RealEvaluator;
 use holdpoint_store::{BlobError, StoreError};
 use holdpoint_store_sqlite::blobs::LocalBlobs;
@@ -19,8 +19,8 @@ use crate::settings::{self, Files};
 pub struct HomeOptions {
     /// How its log is opened.
     pub log: Options,
-    /// Whether the engine takes on the work of runs that nobody holds.
-    pub works: bool,
+    /// Whose work the engine takes on.
+    pub works: Works,
     /// Who does that work.
     pub executor: Arc<dyn Executor>,
     /// Where names of commands come from.
@@ -34,7 +34,7 @@ impl Default for HomeOptions {
     fn default() -> Self {
         Self {
             log: Options::default(),
-            works: false,
+            works: Works::Nothing,
             executor: Arc::new(BuiltIn),
             ids: Arc::new(RandomIds),
             files: Files::default(),
@@ -112,7 +112,7 @@ pub fn looking_engine(home: &Home, log: &Arc<SqliteLog>, files: &Files) -> Resul
         ids: Arc::new(RandomIds),
         evaluator: Arc::new(RealEvaluator::default()),
         executor: Arc::new(BuiltIn),
-        works: false,
+        works: Works::Nothing,
         files: Some(tree_options(home, files)),
     }))
 }

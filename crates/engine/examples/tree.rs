@@ -18,7 +18,7 @@ use holdpoint_core::{Actor, Command, Digest, Event, PipelineCommand, PipelineId,
 use holdpoint_engine::clock::{RandomIds, SystemClock};
 use holdpoint_engine::executor::{Executor, Job};
 use holdpoint_engine::tree::{CheckFiles, Options};
-use holdpoint_engine::{Engine, Filter, Parts, PlainEvaluator};
+use holdpoint_engine::{Engine, Filter, Parts, PlainEvaluator, Works};
 use holdpoint_store::BoxFuture;
 use holdpoint_store::memory::MemoryDisk;
 use serde_json::{Value, json};
@@ -79,7 +79,7 @@ async fn main() {
             ids: Arc::new(RandomIds),
             evaluator: Arc::new(PlainEvaluator),
             executor: maker.clone(),
-            works: true,
+            works: Works::All,
             files: Some(Options::new(folder.path().to_owned())),
         })
     };

@@ -59,10 +59,28 @@ pub struct Parts {
     pub evaluator: Arc<dyn holdpoint_core::facts::Evaluator>,
     /// Does the work that runs owe.
     pub executor: Arc<dyn Executor>,
-    /// Whether this engine takes on the work of runs that nobody holds. Short commands do not.
-    pub works: bool,
+    /// Whose work this engine takes on.
+    pub works: Works,
     /// Where the files of pipelines are kept; none: nowhere.
     pub files: Option<tree::Options>,
+}
+
+/// Whose work an engine takes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Works {
+    /// Nobody's: it only looks and submits.
+    #[default]
+    Nothing,
+    /// That of runs which it starts or is told to take on ([`Engine::take_on`]), and of no others.
+    Own,
+    /// That of all runs that nobody holds.
+    All,
+}
+
+impl From<bool> for Works {
+    fn from(all: bool) -> Self {
+        if all { Self::All } else { Self::Nothing }
+    }
 }
 
 /// One engine on one home. Cheap to clone; all clones are the same engine.

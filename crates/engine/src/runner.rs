@@ -6,7 +6,7 @@
 
 mod driver;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::Engine;
+use crate::{Engine, Works};
 
 /// How long a drain waits for work in flight.
 const DRAIN: Duration = Duration::from_secs(8);
@@ -39,6 +39,8 @@ pub struct Drained {
 #[derive(Default)]
 pub(crate) struct Runner {
     drivers: Mutex<HashMap<RunId, Arc<Driver>>>,
+    /// The runs that this engine was told to take on.
+    own: Mutex<BTreeSet<RunId>>,
     tasks: TaskTracker,
     /// No new work is begun.
     stopping: CancellationToken,
@@ -138,8 +140,10 @@ impl Engine {
         let mut others = 0;
         let mut looked = tokio::time::Instant::now();
         while !self.is_halted() {
-            if self.inner.parts.works {
-                self.claim_all().await;
+            match self.inner.parts.works {
+                Works::Nothing => {}
+                Works::Own => self.claim_own().await,
+                Works::All => self.claim_all().await,
             }
             tokio::select! {
                 biased;
@@ -174,9 +178,24 @@ impl Engine {
         self.inner.runner.abandoned.cancel();
     }
 
+    /// Takes on the work of a run as soon as nobody else does it. For engines that work on their own runs only.
+    pub fn take_on(&self, run: RunId) {
+        self.inner.runner.own.lock().unwrap_or_else(PoisonError::into_inner).insert(run);
+    }
+
+    async fn claim_own(&self) {
+        let own = self.inner.runner.own.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for run in own {
+            match self.log().claim(self.now(), 1, Some(run)).await {
+                Ok(leases) => leases.into_iter().for_each(|lease| self.inner.runner.drive(self, lease, true)),
+                Err(cause) => tracing::warn!(%run, %cause, "work could not be claimed"),
+            }
+        }
+    }
+
     async fn claim_all(&self) {
         loop {
-            match self.log().claim(self.now(), CLAIM).await {
+            match self.log().claim(self.now(), CLAIM, None).await {
                 Ok(leases) => {
                     for lease in &leases {
                         self.inner.runner.drive(self, *lease, true);

@@ -22,7 +22,7 @@ use tokio::sync::OwnedMutexGuard;
 use crate::cache::Slot;
 use crate::load::{self, Loaded};
 use crate::tree::Touched;
-use crate::{Engine, SubmitError};
+use crate::{Engine, SubmitError, Works};
 
 /// How often others may be faster before the sender hears of it.
 const MAX_TRIES: u32 = 5;
@@ -313,7 +313,11 @@ impl Engine {
                 State::Home(_) | State::Pipeline(_) | State::Journal(_) => None,
             });
         let after = due(after, AT_ONCE);
-        (before != after).then_some(WorkChange { run, due: after, take: self.inner.parts.works })
+        (before != after).then_some(WorkChange {
+            run,
+            due: after,
+            take: self.inner.parts.works != Works::Nothing,
+        })
     }
 
     /// Puts the new states in their places.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use holdpoint_core::rows::RowChange;
-use holdpoint_core::{Digest, Seq, StreamId, Timestamp, Version};
+use holdpoint_core::{Digest, RunId, Seq, StreamId, Timestamp, Version};
 use holdpoint_engine::{Engine, Parts, PlainEvaluator};
 use holdpoint_store::memory::{MemoryBlobs, MemoryLog};
 use holdpoint_store::{
@@ -69,7 +69,7 @@ impl Process {
             ids: scenery.ids.clone(),
             evaluator: Arc::new(PlainEvaluator),
             executor: Arc::new(executor),
-            works,
+            works: works.into(),
             files: None,
         });
         let stop = CancellationToken::new();
@@ -202,9 +202,14 @@ impl SimLog {
         answer
     }
 
-    async fn claim_late(&self, now: Timestamp, limit: u32) -> Result<Vec<Lease>, StoreError> {
+    async fn claim_late(
+        &self,
+        now: Timestamp,
+        limit: u32,
+        only: Option<RunId>,
+    ) -> Result<Vec<Lease>, StoreError> {
         self.pulse.beat().await?;
-        let leases = self.inner.claim(now, limit).await?;
+        let leases = self.inner.claim(now, limit, only).await?;
         for lease in &leases {
             let note = format!("process {} claims {} under epoch {}", self.pid, lease.run, lease.epoch);
             self.pulse.scenery.note(&note);
@@ -264,8 +269,13 @@ impl EventLog for SimLog {
         .boxed()
     }
 
-    fn claim(&self, now: Timestamp, limit: u32) -> BoxFuture<'_, Result<Vec<Lease>, StoreError>> {
-        self.claim_late(now, limit).boxed()
+    fn claim(
+        &self,
+        now: Timestamp,
+        limit: u32,
+        only: Option<RunId>,
+    ) -> BoxFuture<'_, Result<Vec<Lease>, StoreError>> {
+        self.claim_late(now, limit, only).boxed()
     }
 
     fn beat(&self) -> BoxFuture<'_, Result<Vec<Lease>, StoreError>> {

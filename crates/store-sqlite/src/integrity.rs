@@ -176,6 +176,6 @@ mod tests {
         assert_eq!(second.holders().await, Ok(vec![nobody, held]));
         drop(first);
         assert_eq!(second.holders().await, Ok(vec![nobody, Holder { lives: false, ..held }]));
-        assert_eq!(second.claim(Timestamp(10), 9).await.map(|leases| leases.len()), Ok(3));
+        assert_eq!(second.claim(Timestamp(10), 9, None).await.map(|leases| leases.len()), Ok(3));
     }
 }

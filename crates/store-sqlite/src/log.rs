@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use holdpoint_core::rows::RowChange;
-use holdpoint_core::{Digest, Seq, StreamId, Timestamp, Version};
+use holdpoint_core::{Digest, RunId, Seq, StreamId, Timestamp, Version};
 use holdpoint_store::{
     Append, BoxFuture, Diff, EventLog, Lease, OwnerId, Page, Query, Receipt, Refused, Row, SavedFold,
     StoreError,
@@ -233,8 +233,13 @@ impl EventLog for SqliteLog {
         Box::pin(async move { self.desk.write(Task::SaveFold(fold)).await.map(|_| ()).map_err(store_error) })
     }
 
-    fn claim(&self, now: Timestamp, limit: u32) -> BoxFuture<'_, Result<Vec<Lease>, StoreError>> {
-        Box::pin(self.leases(Task::Claim(now, limit)))
+    fn claim(
+        &self,
+        now: Timestamp,
+        limit: u32,
+        only: Option<RunId>,
+    ) -> BoxFuture<'_, Result<Vec<Lease>, StoreError>> {
+        Box::pin(self.leases(Task::Claim(now, limit, only)))
     }
 
     fn beat(&self) -> BoxFuture<'_, Result<Vec<Lease>, StoreError>> {

@@ -70,14 +70,16 @@ impl Books {
         conn: &Connection,
         now: Timestamp,
         limit: u32,
+        only: Option<RunId>,
     ) -> rusqlite::Result<Vec<Lease>> {
         let mut found = Vec::new();
         let mut living = Living::default();
         let mut statement = conn.prepare_cached(
             "SELECT w.run, s.uuid, w.due, w.owner, w.epoch FROM work w JOIN stream s ON s.id = w.run
-             WHERE w.due <= ?1 AND w.owner IS NOT ?2 ORDER BY w.due, s.uuid",
+             WHERE w.due <= ?1 AND w.owner IS NOT ?2 AND (?3 IS NULL OR s.uuid = ?3) ORDER BY w.due, s.uuid",
         )?;
-        let mut rows = statement.query(params![now.0, self.owner.number()])?;
+        let mut rows =
+            statement.query(params![now.0, self.owner.number(), only.map(|run| run.0.into_bytes())])?;
         while let Some(row) = if found.len() < limit as usize { rows.next()? } else { None } {
             let (due, owner, epoch) = (row.get(2)?, row.get(3)?, row.get::<_, i64>(4)? as u64);
             if let Some(owner) = owner

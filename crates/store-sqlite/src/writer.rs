@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use holdpoint_core::rows::RowChange;
-use holdpoint_core::{Seq, StreamId, Timestamp};
+use holdpoint_core::{RunId, Seq, StreamId, Timestamp};
 use holdpoint_store::{Append, Diff, Lease, Receipt, Refused, SavedFold, StoreError};
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::{oneshot, watch};
@@ -35,7 +35,7 @@ const SMALL: usize = 64;
 /// Something to write.
 pub(crate) enum Task {
     Append(Append, Vec<Packed>),
-    Claim(Timestamp, u32),
+    Claim(Timestamp, u32, Option<RunId>),
     Beat,
     SaveFold(SavedFold),
     Rebuild(StreamId, Vec<(Seq, Vec<RowChange>)>),
@@ -308,7 +308,7 @@ fn perform(conn: &Connection, books: &mut Books, task: &Task, pretend: bool) -> 
         Task::Append(append, blobs) => {
             return Ok(books.append(conn, append, blobs, pretend)?.map(Done::Appended));
         }
-        Task::Claim(now, limit) => Done::Leases(books.claim(conn, *now, *limit)?),
+        Task::Claim(now, limit, only) => Done::Leases(books.claim(conn, *now, *limit, *only)?),
         Task::Beat => Done::Leases(books.beat(conn)?),
         Task::SaveFold(fold) => {
             books.save_fold(conn, fold)?;

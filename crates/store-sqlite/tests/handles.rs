@@ -57,12 +57,12 @@ async fn a_dropped_handle_leaves_its_work_to_others_at_once() {
     let (first, second) = (open(dir.path()), open(dir.path()));
     let lease = Lease { run: run_id(1), epoch: 1 };
     assert_eq!(write(&first, owing(1, Some(10), true)).await.leases, [lease]);
-    assert_eq!(second.claim(Timestamp(10), 9).await, Ok(vec![]));
+    assert_eq!(second.claim(Timestamp(10), 9, None).await, Ok(vec![]));
     let locks = || std::fs::read_dir(dir.path().join("owners")).expect("a folder").count();
     assert_eq!(locks(), 1);
     drop(first);
     assert_eq!(locks(), 0);
-    assert_eq!(second.claim(Timestamp(10), 9).await, Ok(vec![Lease { epoch: 2, ..lease }]));
+    assert_eq!(second.claim(Timestamp(10), 9, None).await, Ok(vec![Lease { epoch: 2, ..lease }]));
 }
 
 #[tokio::test]
@@ -79,7 +79,7 @@ async fn a_lock_that_a_killed_process_left_is_free() {
     other
         .execute("INSERT INTO work SELECT id, 5, 7, 3 FROM stream WHERE kind='run'", [])
         .expect("a run that it owns");
-    assert_eq!(log.claim(Timestamp(5), 9).await, Ok(vec![Lease { run: run_id(1), epoch: 4 }]));
+    assert_eq!(log.claim(Timestamp(5), 9, None).await, Ok(vec![Lease { run: run_id(1), epoch: 4 }]));
     assert!(!dir.path().join("owners/0000000000000007.lock").exists(), "it is tidied away");
 }
 
@@ -89,7 +89,7 @@ async fn a_stopped_owner_loses_its_work_and_is_fenced() {
     let (stopped, other) = (open(dir.path()), open(dir.path()));
     write(&stopped, owing(1, Some(10), true)).await;
     foreign(dir.path()).execute("UPDATE owners SET beat = beat - 30001", []).expect("time passes");
-    assert_eq!(other.claim(Timestamp(10), 9).await, Ok(vec![Lease { run: run_id(1), epoch: 2 }]));
+    assert_eq!(other.claim(Timestamp(10), 9, None).await, Ok(vec![Lease { run: run_id(1), epoch: 2 }]));
     let mut late = one(run(1), 0);
     late.fence = Some(Fence { run: run_id(1), epoch: 1 });
     assert!(matches!(stopped.append(late).await, Err(Refused::Fenced(2))));
@@ -103,7 +103,7 @@ async fn an_owner_from_before_a_restart_of_the_machine_is_dead() {
     let (before, after) = (open(dir.path()), open(dir.path()));
     write(&before, owing(1, Some(10), true)).await;
     foreign(dir.path()).execute("UPDATE owners SET boot = 'another'", []).expect("a restart");
-    assert_eq!(after.claim(Timestamp(10), 9).await, Ok(vec![Lease { run: run_id(1), epoch: 2 }]));
+    assert_eq!(after.claim(Timestamp(10), 9, None).await, Ok(vec![Lease { run: run_id(1), epoch: 2 }]));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -138,7 +138,7 @@ async fn reading_writes_nothing() {
     let before = file();
     let log = open(dir.path());
     assert_eq!(all(&log).await, []);
-    assert_eq!(log.claim(Timestamp(10), 9).await, Ok(vec![]));
+    assert_eq!(log.claim(Timestamp(10), 9, None).await, Ok(vec![]));
     drop(log);
     assert!(before == file(), "the file is as it was");
     assert!(!dir.path().join("owners").exists());

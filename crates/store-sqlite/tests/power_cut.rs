@@ -406,7 +406,7 @@ impl World {
                 *epoch = lease.epoch.max(*epoch);
             }
         }
-        let claimed = log.claim(Timestamp(i64::MAX), EVERYTHING).await.map_err(in_words("a claim"))?;
+        let claimed = log.claim(Timestamp(i64::MAX), EVERYTHING, None).await.map_err(in_words("a claim"))?;
         let runs: BTreeSet<RunId> = claimed.iter().map(|lease| lease.run).collect();
         hold!(runs == due, "work is due for {runs:?}, should be for {due:?}");
         for lease in &claimed {
@@ -781,7 +781,7 @@ async fn read(world: &World, log: &SqliteLog) -> Result<Result<(), StoreError>, 
 
 /// Everything that writes and is no append.
 async fn lease(world: &mut World, log: &SqliteLog) -> Result<(), StoreError> {
-    let mut failed = log.claim(Timestamp(i64::MAX), EVERYTHING).await.map(|_| ()).err();
+    let mut failed = log.claim(Timestamp(i64::MAX), EVERYTHING, None).await.map(|_| ()).err();
     failed = log.beat().await.err().or(failed);
     let hand = &mut world.hands[0];
     if !hand.save_fold(log).await {

@@ -32,8 +32,13 @@ pub trait EventLog: Send + Sync {
     /// Keeps a fold instead of the one before it.
     fn save_fold(&self, fold: SavedFold) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// Takes over at most `limit` runs with work due that no live owner holds.
-    fn claim(&self, now: Timestamp, limit: u32) -> BoxFuture<'_, Result<Vec<Lease>, StoreError>>;
+    /// Takes over at most `limit` runs with work due that no live owner holds; `only` that one, where it is given.
+    fn claim(
+        &self,
+        now: Timestamp,
+        limit: u32,
+        only: Option<RunId>,
+    ) -> BoxFuture<'_, Result<Vec<Lease>, StoreError>>;
 
     /// Says that this owner is alive; answers the leases that it still holds.
     fn beat(&self) -> BoxFuture<'_, Result<Vec<Lease>, StoreError>>;

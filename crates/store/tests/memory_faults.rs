@@ -128,7 +128,7 @@ async fn a_power_cut_ends_all_handles_and_frees_their_runs() {
     disk.power_cut();
     assert_eq!(log.beat().await, Err(StoreError::Closed));
     assert_eq!(other.beat().await, Err(StoreError::Closed));
-    assert_eq!(disk.open().claim(Timestamp(1), 9).await.expect("claimed").len(), 1);
+    assert_eq!(disk.open().claim(Timestamp(1), 9, None).await.expect("claimed").len(), 1);
 }
 
 #[tokio::test]
@@ -139,9 +139,9 @@ async fn leases_follow_the_boot_clock_and_not_the_wall_clock() {
     write(&log, owing(1, Some(1), true)).await;
     disk.set_wall(Timestamp(i64::MAX));
     disk.advance(1_000);
-    assert_eq!(other.claim(Timestamp(1), 9).await, Ok(vec![]));
+    assert_eq!(other.claim(Timestamp(1), 9, None).await, Ok(vec![]));
     disk.advance(1);
-    assert_eq!(other.claim(Timestamp(1), 9).await.expect("claimed").len(), 1);
+    assert_eq!(other.claim(Timestamp(1), 9, None).await.expect("claimed").len(), 1);
 }
 
 #[tokio::test]

@@ -114,7 +114,7 @@ pub fn open(path: &Path, works: bool, files: bool) -> Result<OpenHome, BenchErro
         ids: Arc::new(RandomIds),
         evaluator: Arc::new(PlainEvaluator),
         executor: Arc::new(BuiltIn),
-        works,
+        works: works.into(),
         files: files.then(|| tree::Options::new(path.join("pipelines"))),
     });
     Ok(OpenHome { engine, log })

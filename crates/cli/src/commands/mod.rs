@@ -6,6 +6,7 @@ mod bench;
 mod compare;
 mod completions;
 mod config;
+mod demo;
 mod doctor;
 mod gc;
 mod inbox;
@@ -13,7 +14,9 @@ mod init;
 mod load;
 mod open;
 mod pipeline;
+mod resume;
 mod rollback;
+mod run;
 mod serve;
 mod token;
 
@@ -25,8 +28,11 @@ use crate::problem::{Exit, Failure};
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Serve(serve::Args),
+    Demo(demo::Args),
     Open(open::Args),
     Init(init::Args),
+    Run(run::Args),
+    Resume(resume::Args),
     Pipeline(pipeline::Args),
     Inbox(inbox::Args),
     Answer(answer::Args),
@@ -47,8 +53,11 @@ impl Command {
     pub fn run(self, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
         match self {
             Self::Serve(args) => serve::run(args, context),
+            Self::Demo(args) => demo::run(args, context),
             Self::Open(args) => open::run(&args, context),
             Self::Init(args) => init::run(&args, context),
+            Self::Run(args) => run::run(&args, context),
+            Self::Resume(args) => resume::run(&args, context),
             Self::Pipeline(args) => pipeline::run(&args, context),
             Self::Inbox(args) => inbox::run(&args, context),
             Self::Answer(args) => answer::run(&args, context),
@@ -68,8 +77,11 @@ impl Command {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Serve(_) => "serve",
+            Self::Demo(_) => "demo",
             Self::Open(_) => "open",
             Self::Init(_) => "init",
+            Self::Run(_) => "run",
+            Self::Resume(_) => "resume",
             Self::Pipeline(_) => "pipeline",
             Self::Inbox(_) => "inbox",
             Self::Answer(_) => "answer",
@@ -90,6 +102,8 @@ impl Command {
     pub fn works_on_a_server(&self) -> bool {
         match self {
             Self::Open(_)
+            | Self::Run(_)
+            | Self::Resume(_)
             | Self::Pipeline(_)
             | Self::Inbox(_)
             | Self::Answer(_)
@@ -97,6 +111,7 @@ impl Command {
             | Self::Compare(_)
             | Self::Token(_) => true,
             Self::Serve(_)
+            | Self::Demo(_)
             | Self::Init(_)
             | Self::Doctor(_)
             | Self::Audit(_)

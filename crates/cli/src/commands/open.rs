@@ -31,7 +31,8 @@ pub fn run(_args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure>
     Ok(Exit::Done)
 }
 
-fn browse(link: &str) -> bool {
+/// Opens a link in the person's browser.
+pub fn browse(link: &str) -> bool {
     let mut command = Command::new("xdg-open");
     command.arg(link).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())

@@ -1,8 +1,8 @@
 //! `holdpoint pipeline`: definitions as files, and their runs.
 
-mod apply;
+pub mod apply;
 mod list;
-mod run;
+pub mod run;
 
 use serde_json::{Value, json};
 
@@ -41,7 +41,6 @@ enum Command {
         #[arg(long, short, value_name = "FILE")]
         output: Option<std::path::PathBuf>,
     },
-    /// Start a run
     Run(run::Args),
     /// List runs
     Runs {
@@ -66,13 +65,16 @@ enum Command {
 }
 
 pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
+    if let Command::Run(args) = &args.command {
+        return run::run(args, context);
+    }
     let api = Api::open(context)?;
     let exit = match &args.command {
         Command::List { deleted } => list::pipelines(&api, *deleted, context)?,
         Command::Show { pipeline } => list::show(&api, pipeline, context)?,
         Command::Apply(args) => apply::run(args, &api, context)?,
         Command::Export { pipeline, output } => apply::export(&api, pipeline, output.as_deref(), context)?,
-        Command::Run(args) => run::run(args, &api, context)?,
+        Command::Run(_) => unreachable!("a run is started above"),
         Command::Runs { pipeline } => list::runs(&api, pipeline, context)?,
         Command::Delete { pipeline } => {
             let id = find(&api, pipeline)?;

@@ -1,19 +1,18 @@
 //! `holdpoint serve`: the server and the engine on a home, until they are told to stop.
 
-use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use holdpoint_core::TokenId;
 use holdpoint_engine::retention::GcReport;
 use holdpoint_engine::work::{Machine, Worker};
-use holdpoint_engine::{Drained, Engine, SubmitError};
+use holdpoint_engine::{Drained, Engine, SubmitError, Works};
 use holdpoint_server::{App, Health, Limits, Listen, ListenError, NotReady, Server, Stopped};
 use holdpoint_store::{BoxFuture, Query};
 use holdpoint_store_sqlite::SqliteLog;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 use tokio::runtime::Builder;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::{JoinError, JoinHandle};
 use tokio::time::{Instant, MissedTickBehavior, interval, interval_at, timeout};
 use tokio_util::sync::CancellationToken;
@@ -24,6 +23,7 @@ use crate::keys;
 use crate::logging;
 use crate::problem::{Exit, Failure, Problem};
 use crate::settings::{Flag, Settings};
+use crate::signals::Signals;
 use crate::text::many;
 use crate::wiring::{self, HomeOptions, OpenHome};
 
@@ -68,25 +68,55 @@ pub fn run(args: Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     let mut runtime = Builder::new_multi_thread();
     let runtime = runtime.worker_threads(cores.max(2)).enable_all().build().map_err(cannot_start)?;
     let (worker, machine) = crate::worker::worker(&home, &settings, context.surroundings())?;
-    let ended = runtime.block_on(serve(&home, listen, settings, worker, machine, context));
+    let ended = runtime.block_on(serve(&home, listen, settings, worker, machine, context, greet));
     // Whatever still works in the background does so for nobody.
     runtime.shutdown_background();
     ended
 }
 
+/// A server that has begun to work.
+pub struct Open<'a> {
+    /// Takes commands.
+    pub engine: &'a Engine,
+    /// `http://` and where it listens.
+    pub address: String,
+    app: &'a App,
+    admin: TokenId,
+}
+
+impl Open<'_> {
+    /// A link that signs in once, to a page of the console.
+    pub fn sign_in(&self, page: Option<&str>) -> String {
+        let next = page.map_or_else(String::new, |page| format!("&next={page}"));
+        format!("{}/sign-in?ticket={}{next}", self.address, self.app.ticket(self.admin))
+    }
+}
+
+async fn greet(open: Open<'_>, context: &mut Context<'_, '_>) -> Result<(), Failure> {
+    let (address, sign_in) = (&open.address, open.sign_in(None));
+    context.output.say(&format!("listening on {address}"));
+    context.output.say(&format!("sign in once, within ten minutes: {sign_in}"));
+    if context.output.is_json() {
+        context.output.value(&json!({"listening": address, "sign_in": sign_in}))?;
+    }
+    Ok(())
+}
+
 /// A connection is an open file, and the usual limit is low; where it cannot be raised, it stays.
-fn allow_many_files() {
+pub fn allow_many_files() {
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
-async fn serve(
+/// Serves a home until it is told to stop; `greet` tells people where, or makes something first.
+pub async fn serve(
     home: &Home,
     listen: Listen,
     settings: Settings,
     worker: Worker,
     machine: Machine,
     context: &mut Context<'_, '_>,
+    greet: impl AsyncFnOnce(Open<'_>, &mut Context<'_, '_>) -> Result<(), Failure>,
 ) -> Result<Exit, Failure> {
     // Before the address is told, so that whoever reads it can also stop the server.
     let mut signals = Signals::new().map_err(cannot_start)?;
@@ -98,28 +128,31 @@ async fn serve(
     let serving = tokio::spawn(server.run(app.clone(), stop.clone()));
     // The server answers meanwhile that it lives, and is not ready before the home is open.
     let executor = Arc::new(worker);
-    let options = HomeOptions { works: true, executor, files: settings.files, ..HomeOptions::default() };
+    let options =
+        HomeOptions { works: Works::All, executor, files: settings.files, ..HomeOptions::default() };
     let open = wiring::open_home(home, options).await?;
     let OpenHome { engine, log, .. } = behind.0.get_or_init(|| open);
     let admin = keys::admit_admin(home, engine).await?;
     app.open(engine.clone());
-    let sign_in = format!("{address}/sign-in?ticket={}", app.ticket(admin));
-    context.output.say(&format!("listening on {address}"));
-    context.output.say(&format!("sign in once, within ten minutes: {sign_in}"));
-    if context.output.is_json() {
-        context.output.value(&json!({"listening": address, "sign_in": sign_in}))?;
-    }
-
     // Nobody waits for it, unless there is code to run.
     tokio::spawn(async move {
         let sandbox = machine.found().await.sandbox.level();
         tracing::info!(%sandbox, "what foreign code is confined by");
     });
     let mut working = tokio::spawn(work(serving, engine.clone(), stop.clone()));
-    tokio::select! {
-        () = signals.next() => stop.cancel(),
+    let open = Open { engine, address, app: &app, admin };
+    let greeted = tokio::select! {
+        greeted = greet(open, context) => greeted.map(|()| true)?,
+        () = signals.next() => false,
         () = until_halted(engine, log) => return Err(halted().into()),
+    };
+    if greeted {
+        tokio::select! {
+            () = signals.next() => {}
+            () = until_halted(engine, log) => return Err(halted().into()),
+        }
     }
+    stop.cancel();
     tokio::select! {
         ended = &mut working => {
             let (stopped, drained) = ended.map_err(cannot_start)?;
@@ -225,25 +258,6 @@ impl Health for Behind {
     }
 }
 
-/// What asks the process to stop.
-struct Signals {
-    terminate: Signal,
-    interrupt: Signal,
-}
-
-impl Signals {
-    fn new() -> io::Result<Self> {
-        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
-    }
-
-    async fn next(&mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-        }
-    }
-}
-
 fn halted() -> Problem {
     Problem {
         exit: Exit::Restart,
@@ -259,7 +273,7 @@ fn cannot_listen(error: &ListenError) -> Problem {
     Problem::failed(error.code(), error.to_string(), error.hint())
 }
 
-fn cannot_start(error: impl std::fmt::Display) -> Problem {
+pub fn cannot_start(error: impl std::fmt::Display) -> Problem {
     Problem::failed(
         "not_started",
         format!("the server cannot work: {error}"),

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use holdpoint_core::{Seq, StreamId};
-use holdpoint_engine::SubmitError;
+use holdpoint_engine::{SubmitError, Works};
 use holdpoint_store::{EventLog as _, StoreError};
 use holdpoint_store_sqlite::Options;
 use tokio::signal::unix::{SignalKind, signal};
@@ -64,7 +64,7 @@ pub async fn run(home: &Home, plan: Plan) -> Result<Exit, Failure> {
     let ids = Arc::new(TaggedIds::new(plan.seed as u32));
     let options = HomeOptions {
         log: Options { lease: plan.lease, ..Options::default() },
-        works: true,
+        works: Works::All,
         executor: Arc::new(Worker { nap: plan.nap }),
         ids: ids.clone(),
         files: Files::default(),

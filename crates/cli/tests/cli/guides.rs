@@ -32,3 +32,18 @@ fn your_first_pipeline_goes_as_it_is_written() {
     }
     assert_eq!(count, 20, "the guide has another number of commands");
 }
+
+#[test]
+fn running_in_the_terminal_goes_as_it_is_written() {
+    let sandbox = Sandbox::new();
+    let mut count = 0;
+    for line in commands(include_str!("../../../../docs/guides/running.md")) {
+        let (line, exit) = line.split_once("   # ends with ").unwrap_or((line, "0"));
+        let shell = format!("holdpoint() {{ \"$0\" \"$@\"; }}\n{line}");
+        let output = sandbox.command_by(&shell, &[]).output().expect("a shell");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), exit.parse().ok(), "{line}\n{said}");
+        count += 1;
+    }
+    assert_eq!(count, 6, "the guide has another number of commands");
+}

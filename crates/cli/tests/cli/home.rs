@@ -9,7 +9,7 @@ use holdpoint_core::plan::{Body, Plan, Task};
 use holdpoint_core::{Actor, Command, HomeCommand, RunCommand, RunId, StepId};
 use holdpoint_engine::clock::{RandomIds, SystemClock};
 use holdpoint_engine::executor::BuiltIn;
-use holdpoint_engine::{Engine, Parts, PlainEvaluator};
+use holdpoint_engine::{Engine, Parts, PlainEvaluator, Works};
 use holdpoint_store_sqlite::blobs::LocalBlobs;
 use holdpoint_store_sqlite::{Options, SqliteLog};
 use rusqlite::Connection;
@@ -44,7 +44,7 @@ pub async fn fill(home: &Path) {
         ids: Arc::new(RandomIds),
         evaluator: Arc::new(PlainEvaluator),
         executor: Arc::new(BuiltIn),
-        works: false,
+        works: Works::Nothing,
         files: None,
     });
     let submit = async |command| {

@@ -28,8 +28,11 @@ fn help_and_version_are_data() {
 
             Commands:
               serve        Start the server
+              demo         Try Holdpoint out: three pipelines, and a run that waits for you
               open         Open the web console, signed in
               init         Make a home for the project in this folder
+              run          Run a file or a pipeline, do its work and stay with it
+              resume       Go on with a run and stay with it
               pipeline     Define pipelines and run them
               inbox        List what waits for a person
               answer       Answer what waits for you

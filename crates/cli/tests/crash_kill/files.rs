@@ -8,7 +8,7 @@ use std::time::Duration;
 use holdpoint_engine::clock::{RandomIds, SystemClock};
 use holdpoint_engine::executor::BuiltIn;
 use holdpoint_engine::tree::{CheckFiles, Options};
-use holdpoint_engine::{Engine, Parts, PlainEvaluator};
+use holdpoint_engine::{Engine, Parts, PlainEvaluator, Works};
 use holdpoint_store::{EventFilter, Query};
 use holdpoint_store_sqlite::SqliteLog;
 use holdpoint_store_sqlite::blobs::LocalBlobs;
@@ -49,7 +49,7 @@ pub async fn agree(home: &Path) -> Result<Proven, String> {
         ids: Arc::new(RandomIds),
         evaluator: Arc::new(PlainEvaluator),
         executor: Arc::new(BuiltIn),
-        works: false,
+        works: Works::Nothing,
         files: Some(Options::new(home.join("pipelines"))),
     });
     let look = async |repair, deep| engine.check_files(CheckFiles { repair, deep }).await;

@@ -33,7 +33,7 @@ fn approve(server: &Server, execution: &Value) {
     server.post(&at, &json!({"digest": execution["waiting_for"]["digest"]})).expect(200);
 }
 
-fn output(server: &Server, execution: &Value) -> String {
+pub fn output(server: &Server, execution: &Value) -> String {
     let record = id(&execution["artifacts_generated"][0]["artifact_record_id"]);
     String::from_utf8(server.get(&format!("/api/artifacts/{record}/download")).body).expect("text")
 }
@@ -74,7 +74,10 @@ fn the_team_writes_a_plan_and_changes_it_when_asked() {
     server.post(&at, &json!({"feedback": "Let the users watch."})).expect(200);
     let again =
         server.until(&run, |e| e["status"] == "waiting_approval_to_complete" && e["revision_iteration"] == 1);
-    assert!(output(&server, &again).contains("second version"));
+    assert!(output(&server, &again).contains("Changed as asked for in the review."));
     approve(&server, &again);
     server.until_run(&run, |run| run["status"] == "completed");
+    // The next version knows this one.
+    let next = server.until(&server.run(&pipeline), |e| e["status"] == "waiting_approval_to_complete");
+    assert!(output(&server, &next).contains("New in this version"), "{}", output(&server, &next));
 }

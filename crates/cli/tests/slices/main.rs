@@ -2,14 +2,17 @@
 
 mod examples;
 mod exposure;
+mod place;
 mod provider;
 mod server;
 mod threats;
 
 mod agents;
 mod budgets;
+mod demo;
 mod events;
 mod execution;
+mod foreground;
 mod history;
 mod killed;
 mod pipelines;

@@ -19,10 +19,25 @@ pub const CANARY: &str = "sk-canary-5f0b1d7c9e3a";
 /// A server in the background, ended when it is dropped.
 pub struct Server {
     variables: Vec<(String, String)>,
-    folder: TempDir,
+    folder: Folder,
     process: Child,
     address: String,
     pub token: String,
+}
+
+/// The folder around a home.
+enum Folder {
+    Own(TempDir),
+    Lent(PathBuf),
+}
+
+impl Folder {
+    fn path(&self) -> &Path {
+        match self {
+            Self::Own(folder) => folder.path(),
+            Self::Lent(folder) => folder,
+        }
+    }
 }
 
 /// An answer.
@@ -69,9 +84,44 @@ impl Server {
             variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::create_dir(folder.path().join("tmp")).expect("a folder");
+        Self::launched(Folder::Own(folder), variables)
+    }
+
+    /// On a home that is there already, in a folder with nothing else that matters.
+    pub fn on(home: &Path) -> Self {
+        let folder = home.parent().expect("a folder").to_owned();
+        Self::launched(Folder::Lent(folder), Vec::new())
+    }
+
+    fn launched(folder: Folder, variables: Vec<(String, String)>) -> Self {
         let (process, address) = launch(folder.path(), &variables);
         let token = std::fs::read_to_string(folder.path().join("home/keys/admin.token")).expect("a token");
         Self { variables, folder, process, address, token: token.trim().to_owned() }
+    }
+
+    /// A demo instead of a server, on a home of its own or on one that is there already; and what it told.
+    pub fn demo(home: Option<PathBuf>) -> (Self, Value) {
+        let folder = match home {
+            Some(home) => Folder::Lent(home.parent().expect("a folder").to_owned()),
+            None => Folder::Own(tempfile::tempdir().expect("a folder")),
+        };
+        let _ = std::fs::create_dir(folder.path().join("tmp"));
+        let arguments = r#"demo --home "$HOLDPOINT_HOME" --json"#;
+        let variables = vec![("NO_BROWSER".to_owned(), "1".to_owned())];
+        let (process, address, told) = launch_with(folder.path(), arguments, &variables);
+        let token = std::fs::read_to_string(folder.path().join("home/keys/admin.token")).expect("a token");
+        (Self { variables, folder, process, address, token: token.trim().to_owned() }, told)
+    }
+
+    /// Asks the process to stop, as Ctrl-C does, and answers how it ended.
+    pub fn interrupt(&mut self) -> Option<i32> {
+        let pid = rustix::process::Pid::from_child(&self.process);
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it runs");
+        self.process.wait().expect("it ends").code()
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
     }
 
     /// Ends the process without a warning and starts it again on the same home.
@@ -286,11 +336,16 @@ fn environment(mut command: Command, folder: &Path) -> Command {
 }
 
 fn launch(folder: &Path, variables: &[(String, String)]) -> (Child, String) {
+    let (process, address, _) = launch_with(folder, "serve --port 0 --json", variables);
+    (process, address)
+}
+
+fn launch_with(folder: &Path, arguments: &str, variables: &[(String, String)]) -> (Child, String, Value) {
     let said = File::options().create(true).append(true).open(folder.join("said")).expect("a file");
     // A shell that would let everybody read everything, as some do.
-    let serve = r#"umask 000; exec "$0" serve --port 0 --json"#;
+    let serve = format!(r#"umask 000; exec "$0" {arguments}"#);
     let mut process = environment(Command::new("/bin/sh"), folder)
-        .args(["-c", serve, env!("CARGO_BIN_EXE_holdpoint")])
+        .args(["-c", &serve, env!("CARGO_BIN_EXE_holdpoint")])
         .env("HOLDPOINT_LOGGING__LOG_LEVEL", "TRACE")
         .env("ANTHROPIC_API_KEY", CANARY)
         .env("TMPDIR", folder.join("tmp"))
@@ -304,7 +359,7 @@ fn launch(folder: &Path, variables: &[(String, String)]) -> (Child, String) {
     let line = lines.next().expect("it says where it listens").expect("readable");
     let told: Value = serde_json::from_str(&line).expect("JSON");
     let address = told["listening"].as_str().expect("an address").trim_start_matches("http://").to_owned();
-    (process, address)
+    (process, address, told)
 }
 
 fn parse(bytes: &[u8]) -> Answer {

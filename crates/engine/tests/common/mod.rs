@@ -157,7 +157,7 @@ impl Home {
             ids: self.ids.clone(),
             evaluator: Arc::new(PlainEvaluator),
             executor,
-            works,
+            works: works.into(),
             files,
         })
     }

@@ -41,6 +41,8 @@ struct SignIn {
     token: Option<String>,
     /// A one-time ticket, as the link has it that the server prints.
     ticket: Option<String>,
+    /// The page of this server that a form goes on to [default: `/`].
+    next: Option<String>,
 }
 
 /// Who calls.
@@ -73,6 +75,15 @@ struct Ticket {
 struct Link {
     /// The ticket of a link.
     ticket: Option<String>,
+    /// The page of this server to go on to.
+    next: Option<String>,
+}
+
+/// The page to go on to: a path of this server, and never another place.
+fn page_of(next: Option<&str>) -> &str {
+    let plain = |c: char| c.is_ascii_graphic() && !matches!(c, '\\' | '"' | '<' | '>');
+    let inside = |path: &&str| path.starts_with('/') && !path.starts_with("//");
+    next.filter(inside).filter(|path| path.len() <= 512 && path.chars().all(plain)).unwrap_or("/")
 }
 
 /// Signs in.
@@ -99,8 +110,9 @@ async fn sign_in(State(app): State<App>, request: Request) -> Result<Response, P
     let token = caller.and_then(|caller| caller.token()).ok_or_else(|| app.access().wrong(peer))?;
     let cookie = cookie(&app, &app.access().open(token), KEPT_SECONDS);
     Ok(if form {
-        (StatusCode::SEE_OTHER, [(SET_COOKIE, cookie), (LOCATION, HeaderValue::from_static("/"))])
-            .into_response()
+        let page = page_of(wanted.next.as_deref());
+        let page = HeaderValue::from_str(page).unwrap_or_else(|_| HeaderValue::from_static("/"));
+        (StatusCode::SEE_OTHER, [(SET_COOKIE, cookie), (LOCATION, page)]).into_response()
     } else {
         (StatusCode::NO_CONTENT, [(SET_COOKIE, cookie)]).into_response()
     })
@@ -183,13 +195,36 @@ async fn page(Query(link): Query<Link>) -> Response {
                 .to_owned()
         }
     };
+    let next = match page_of(link.next.as_deref()) {
+        "/" => String::new(),
+        next => format!("<input type=\"hidden\" name=\"next\" value=\"{}\">", escape(next)),
+    };
     let page = format!(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Sign in to Holdpoint</title>\
          <meta name=\"viewport\" content=\"width=device-width\"><style>{STYLE}</style><h1>Holdpoint</h1>\
-         <form method=\"post\" action=\"/api/sign-in\">{input}<button>Sign in</button></form>"
+         <form method=\"post\" action=\"/api/sign-in\">{input}{next}<button>Sign in</button></form>"
     );
     let policy = policy(STYLE, "'self'");
     // Under `no-referrer` a browser would not say where the form comes from.
     let referrer = HeaderValue::from_static("same-origin");
     ([(CONTENT_SECURITY_POLICY, policy), (REFERRER_POLICY, referrer)], Html(page)).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sign_in_goes_on_to_this_server_only() {
+        for page in ["/", "/review/01890000-0000-7000-8000-000000000000", "/a?b=c&d#e"] {
+            assert_eq!(page_of(Some(page)), page);
+        }
+        let long = format!("/{}", "x".repeat(600));
+        for page in
+            ["//evil.example", "/\\evil.example", "https://evil.example", "a", "", "/a b", "/\u{e9}", &long]
+        {
+            assert_eq!(page_of(Some(page)), "/", "{page}");
+        }
+        assert_eq!(page_of(None), "/");
+    }
 }

@@ -173,7 +173,7 @@ fn open(folder: &TempDir, works: bool) -> Engine {
         ids: Arc::new(RandomIds),
         evaluator: Arc::new(PlainEvaluator),
         executor: Arc::new(BuiltIn),
-        works,
+        works: works.into(),
         files: None,
     })
 }

@@ -99,6 +99,7 @@ macro_rules! conformance_suite {
                 nothing_due_releases_the_run_and_keeps_its_epoch,
                 only_due_work_is_claimed,
                 a_claim_takes_the_longest_due_first,
+                a_claim_of_one_run_takes_no_other,
                 a_claim_leaves_alone_what_is_held,
                 a_killed_owners_run_is_taken_over_at_once,
                 a_silent_owners_run_is_taken_over,

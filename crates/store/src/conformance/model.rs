@@ -97,8 +97,10 @@ impl<'a, B: Bench> Pair<'a, B> {
     async fn claim(&mut self, what: &str) {
         let (now, limit) = (Timestamp(self.numbers.below(12) as i64), self.numbers.below(3) as u32);
         let which = self.one();
-        let (found, right) =
-            (self.logs[which].claim(now, limit).await, self.models[which].claim(now, limit).await);
+        let (found, right) = (
+            self.logs[which].claim(now, limit, None).await,
+            self.models[which].claim(now, limit, None).await,
+        );
         same(what, &found.map(sorted), &right.map(sorted));
     }
 
@@ -131,8 +133,10 @@ impl<'a, B: Bench> Pair<'a, B> {
         let other = (silent + 1) % HANDLES;
         for which in [other, silent] {
             let (now, limit) = (Timestamp(20), 2);
-            let (found, right) =
-                (self.logs[which].claim(now, limit).await, self.models[which].claim(now, limit).await);
+            let (found, right) = (
+                self.logs[which].claim(now, limit, None).await,
+                self.models[which].claim(now, limit, None).await,
+            );
             same(what, &found.map(sorted), &right.map(sorted));
             let (found, right) = (self.logs[which].beat().await, self.models[which].beat().await);
             same(what, &found.map(sorted), &right.map(sorted));

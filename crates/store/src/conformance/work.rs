@@ -10,7 +10,7 @@ use super::kit::{one, owing, run, run_id, write};
 use crate::{Append, EventLog, Lease};
 
 async fn claim(log: &impl EventLog, now: i64, limit: u32) -> Vec<Lease> {
-    log.claim(Timestamp(now), limit).await.expect("claims are answered")
+    log.claim(Timestamp(now), limit, None).await.expect("claims are answered")
 }
 
 async fn held(log: &impl EventLog) -> Vec<Lease> {
@@ -85,6 +85,19 @@ pub async fn a_claim_takes_the_longest_due_first(bench: &impl Bench) {
     assert_eq!(runs(claim(&*log, 100, 2).await), BTreeSet::from([run_id(2), run_id(4)]));
     assert_eq!(runs(claim(&*log, 100, 1).await), BTreeSet::from([run_id(3)]));
     assert_eq!(runs(claim(&*log, 100, 9).await), BTreeSet::from([run_id(1)]));
+}
+
+/// Whoever wants one run gets that one, or nothing.
+pub async fn a_claim_of_one_run_takes_no_other(bench: &impl Bench) {
+    let (log, other) = (bench.open().await, bench.open().await);
+    for (n, due) in [(1, 10), (2, 20)] {
+        write(&*log, owing(n, Some(due), false)).await;
+    }
+    let one = async |n: u128| log.claim(Timestamp(100), 9, Some(run_id(n))).await.expect("answered");
+    assert_eq!(one(2).await, [Lease { run: run_id(2), epoch: 1 }]);
+    assert_eq!(one(2).await, []);
+    assert_eq!(one(3).await, []);
+    assert_eq!(claim(&*other, 100, 10).await, [Lease { run: run_id(1), epoch: 1 }]);
 }
 
 /// Neither another live owner's run nor one's own is handed out again.

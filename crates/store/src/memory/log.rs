@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use holdpoint_core::rows::RowChange;
-use holdpoint_core::{Seq, StreamId, Timestamp, Version};
+use holdpoint_core::{RunId, Seq, StreamId, Timestamp, Version};
 use tokio::sync::watch;
 
 use super::blobs::MemoryBlobs;
@@ -117,8 +117,13 @@ impl EventLog for MemoryLog {
         .boxed()
     }
 
-    fn claim(&self, now: Timestamp, limit: u32) -> BoxFuture<'_, Result<Vec<Lease>, StoreError>> {
-        async move { Ok(self.process.state()?.work.claim(self.process.owner, now, limit)) }.boxed()
+    fn claim(
+        &self,
+        now: Timestamp,
+        limit: u32,
+        only: Option<RunId>,
+    ) -> BoxFuture<'_, Result<Vec<Lease>, StoreError>> {
+        async move { Ok(self.process.state()?.work.claim(self.process.owner, now, limit, only)) }.boxed()
     }
 
     fn beat(&self) -> BoxFuture<'_, Result<Vec<Lease>, StoreError>> {

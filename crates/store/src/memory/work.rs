@@ -88,11 +88,18 @@ impl Work {
     }
 
     /// Takes over runs that are due and that no live owner holds, the longest due first.
-    pub(super) fn claim(&mut self, owner: OwnerId, now: Timestamp, limit: u32) -> Vec<Lease> {
+    pub(super) fn claim(
+        &mut self,
+        owner: OwnerId,
+        now: Timestamp,
+        limit: u32,
+        only: Option<RunId>,
+    ) -> Vec<Lease> {
         self.beat(owner);
         let mut due: Vec<(Timestamp, RunId)> = self
             .runs
             .iter()
+            .filter(|(run, _)| only.is_none_or(|only| **run == only))
             .filter(|(_, entry)| entry.owner.is_none_or(|holder| holder != owner && !self.lives(holder)))
             .filter_map(|(run, entry)| Some((entry.due.filter(|due| *due <= now)?, *run)))
             .collect();

@@ -3,6 +3,8 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use super::find;
 use crate::client::{Api, Body};
 use crate::context::Context;
@@ -21,16 +23,27 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, api: &Api, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
-    let bytes = read(&args.file)?;
-    let kind = match args.file.extension().and_then(std::ffi::OsStr::to_str) {
-        Some("json") => "application/json",
-        _ => "application/yaml",
-    };
-    let applied = api.call("POST", "/api/pipelines/apply", Body::Bytes(kind, bytes))?;
+    let applied = apply(api, &args.file, read(&args.file)?)?;
     if context.output.is_json() {
         context.output.value(&applied)?;
         return Ok(Exit::Done);
     }
+    told(&applied, context);
+    context.output.data(&format!("{}\n", text_of(&applied["pipeline"]["pipeline_id"])))?;
+    Ok(Exit::Done)
+}
+
+/// Makes the pipeline be what a file says.
+pub fn apply(api: &Api, file: &Path, bytes: Vec<u8>) -> Result<Value, Problem> {
+    let kind = match file.extension().and_then(std::ffi::OsStr::to_str) {
+        Some("json") => "application/json",
+        _ => "application/yaml",
+    };
+    api.call("POST", "/api/pipelines/apply", Body::Bytes(kind, bytes))
+}
+
+/// Says what was changed, and what is doubtful.
+pub fn told(applied: &Value, context: &mut Context<'_, '_>) {
     let pipeline = &applied["pipeline"];
     let name = text_of(&pipeline["pipeline_name"]);
     let changes = applied["changes"].as_array().cloned().unwrap_or_default();
@@ -47,11 +60,10 @@ pub fn run(args: &Args, api: &Api, context: &mut Context<'_, '_>) -> Result<Exit
             text_of(&warning["message"])
         ));
     }
-    context.output.data(&format!("{}\n", text_of(&pipeline["pipeline_id"])))?;
-    Ok(Exit::Done)
 }
 
-fn read(file: &Path) -> Result<Vec<u8>, Problem> {
+/// Reads a definition.
+pub fn read(file: &Path) -> Result<Vec<u8>, Problem> {
     let cannot = |error: std::io::Error| {
         let message = format!("`{}` cannot be read: {error}", file.display());
         Problem::bad_input("file_unreadable", message, "check the path and its rights")
