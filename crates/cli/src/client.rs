@@ -9,14 +9,19 @@ mod wait;
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
+use std::sync::Arc;
 use std::time::Duration;
 
 use holdpoint_core::{Actor, RunId};
+use holdpoint_engine::Engine;
+use holdpoint_engine::executor::Executor;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
 use crate::context::Context;
+use crate::home::Home;
 use crate::problem::Problem;
+use crate::settings::Settings;
 use local::Local;
 pub use local::Routes;
 use remote::Remote;
@@ -110,6 +115,36 @@ impl Api {
         let home = context.home()?;
         let local = runtime.block_on(Local::working(&home, context))?;
         Ok(Self::new(Way::Home(Box::new(local)), runtime))
+    }
+
+    /// A home of the caller's choice, with a worker of the caller's choice.
+    pub fn on_home(
+        home: &Home,
+        settings: &Settings,
+        executor: Arc<dyn Executor>,
+        actor: Actor,
+    ) -> Result<Self, Problem> {
+        let runtime = busy_runtime()?;
+        let local = runtime.block_on(Local::with(home, settings, executor, actor))?;
+        Ok(Self::new(Way::Home(Box::new(local)), runtime))
+    }
+
+    /// A home that is only looked at: nothing is made, and nothing is written.
+    pub fn looking(home: &Home, settings: &Settings, actor: Actor) -> Result<Self, Problem> {
+        let runtime = runtime()?;
+        let local = {
+            let _guard = runtime.enter();
+            Local::looking(home, settings, actor)?
+        };
+        Ok(Self::new(Way::Home(Box::new(local)), runtime))
+    }
+
+    /// Waits for something of the engine's; none on a server.
+    pub fn engine<T>(&self, ask: impl AsyncFnOnce(&Engine) -> T) -> Option<T> {
+        match &self.way {
+            Way::Home(local) => Some(self.runtime.block_on(ask(local.engine()))),
+            Way::Server(_) => None,
+        }
     }
 
     /// Takes on the work of a run, unless another process does it. A server does its own work.

@@ -13,7 +13,7 @@ use holdpoint_core::definition::DiscussionMode;
 use holdpoint_core::event::Usage;
 use serde_json::Value;
 
-use crate::model::{Answer, Delta, Message, Model, ModelError, Part, ToolSpec};
+use crate::model::{Answer, Delta, Message, Model, ModelError, Part, Question, ToolSpec};
 pub use ask::{Asked, ask_for};
 pub use meta::{Made, make_agents};
 pub use modes::discuss;
@@ -26,6 +26,10 @@ pub trait Table: Send + Sync {
     fn recall_result(&self, key: &str) -> Option<Part>;
     /// What was told to an agent under a key.
     fn recall_words(&self, key: &str) -> Option<String>;
+    /// The answer that a recording gives in place of a model; none where models are asked.
+    fn play(&self, _key: &str, _question: &Question) -> Option<Result<Answer, Halt>> {
+        None
+    }
     /// Writes an answer down; durable when this comes back.
     fn keep_answer<'a>(
         &'a self,

@@ -178,7 +178,10 @@ pub(crate) async fn ask(
     };
     let name = agent.name.clone();
     let overheard = |delta| setting.table.overhear(&name, delta);
-    let answer = setting.model.ask(question, &overheard).await?;
+    let answer = match setting.table.play(key, &question) {
+        Some(played) => played?,
+        None => setting.model.ask(question, &overheard).await?,
+    };
     setting.table.keep_answer(key, &agent.name, &answer).await?;
     Ok(answer)
 }

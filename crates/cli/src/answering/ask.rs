@@ -62,6 +62,7 @@ impl Asker<'_> {
         match text_of(&waiting["kind"]).as_str() {
             "form" => self.form(execution, output),
             "script_input" | "guidance" => Ok(Said::Text(self.line(execution, "your answer")?)),
+            "budget" => Ok(Said::Text(self.line(execution, "an amount, or stop")?)),
             "choice" => {
                 let options = waiting["options"].as_array();
                 let labels: Vec<String> = options.into_iter().flatten().map(text_of).collect();

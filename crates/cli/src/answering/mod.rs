@@ -21,6 +21,8 @@ pub enum Said {
     Fields(Map<String, Value>, Vec<(String, PathBuf)>),
     Text(String),
     Option(String),
+    /// Yes, with these outputs changed: their names and texts.
+    Changed(Vec<(String, String)>),
 }
 
 /// Sends an answer; `digest` is that of what was looked at, else the present one is taken.
@@ -36,6 +38,11 @@ pub fn send(api: &Api, execution: &Value, said: Said, digest: Option<&str>) -> R
             "retry" => api.post(&at("retry"), json!({})),
             _ => api.post(&at("approve"), json!({"digest": digest})),
         },
+        Said::Changed(edits) => {
+            let edits: Vec<Value> =
+                edits.iter().map(|(name, text)| json!({"artifact_name": name, "content": text})).collect();
+            api.post(&at("approve-complete"), json!({"digest": digest, "edits": edits}))
+        }
         Said::No(why) if why.trim().is_empty() => api.post(&at("reject"), json!({})),
         Said::No(why) => api.post(&at("reject"), json!({"feedback": why})),
         Said::Text(text) => api.post(&at("submit"), json!({"user_input": text})),
@@ -101,6 +108,7 @@ pub fn options_of(waiting: &Value) -> Vec<String> {
         "approve_complete" => {
             vec!["--approve".to_owned(), "--reject \"what should be different\"".to_owned()]
         }
+        "budget" => vec!["--input 1000".to_owned(), "--input stop".to_owned()],
         "script_input" | "guidance" => vec!["--input \"your answer\"".to_owned()],
         "choice" => list("options")
             .iter()

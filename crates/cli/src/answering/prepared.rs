@@ -116,7 +116,7 @@ impl Answer {
                     .or_else(|| (!files.is_empty()).then(Map::new))
                     .map(|fields| Said::Fields(fields, files))
             }
-            "script_input" | "guidance" => self.input.or(self.feedback).map(Said::Text),
+            "script_input" | "guidance" | "budget" => self.input.or(self.feedback).map(Said::Text),
             "choice" => {
                 let options = waiting["options"].as_array()?;
                 let picked = match self.option? {

@@ -12,6 +12,7 @@ use holdpoint_core::event::Role;
 use holdpoint_engine::executor::Executor;
 use holdpoint_engine::{Drained, Engine, Works};
 use holdpoint_server::{App, Caller, Limits};
+use holdpoint_store_sqlite::SqliteLog;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
@@ -33,7 +34,8 @@ pub struct Routes(Router);
 /// An open home and its routes.
 pub struct Local {
     routes: Routes,
-    open: OpenHome,
+    engine: Engine,
+    _log: Arc<SqliteLog>,
     limits: Limits,
     works: Option<Working>,
 }
@@ -106,13 +108,22 @@ impl Local {
         Ok(Self::of(open, actor, settings, Some(Working { stop, ends })))
     }
 
+    /// A home that is only looked at.
+    pub fn looking(home: &Home, settings: &Settings, actor: Actor) -> Result<Self, Problem> {
+        let log = wiring::look_at(home)?;
+        let engine = wiring::looking_engine(home, &log, &settings.files)?;
+        let limits = wiring::limits(&settings.limits);
+        Ok(Self { routes: Routes::new(&engine, actor, limits), engine, limits, works: None, _log: log })
+    }
+
     fn of(open: OpenHome, actor: Actor, settings: &Settings, works: Option<Working>) -> Self {
         let limits = wiring::limits(&settings.limits);
-        Self { routes: Routes::new(&open.engine, actor, limits), open, limits, works }
+        let OpenHome { engine, log, .. } = open;
+        Self { routes: Routes::new(&engine, actor, limits), engine, _log: log, limits, works }
     }
 
     pub fn engine(&self) -> &Engine {
-        &self.open.engine
+        &self.engine
     }
 
     /// Sends a request, in somebody else's name where one is given.
@@ -123,13 +134,13 @@ impl Local {
         path: &str,
         body: Body,
     ) -> Result<Answer, Problem> {
-        let routes = speaker.map(|actor| Routes::new(&self.open.engine, actor, self.limits));
+        let routes = speaker.map(|actor| Routes::new(&self.engine, actor, self.limits));
         routes.as_ref().unwrap_or(&self.routes).send(method, path, body).await
     }
 
     /// Waits until the files show what was done, and stops working.
     pub async fn finish(self, patience: Duration) {
-        let engine = &self.open.engine;
+        let engine = &self.engine;
         if let Some(Working { stop, ends }) = self.works {
             stop.cancel();
             // It has told what it could not end.

@@ -45,5 +45,5 @@ fn running_in_the_terminal_goes_as_it_is_written() {
         assert_eq!(output.status.code(), exit.parse().ok(), "{line}\n{said}");
         count += 1;
     }
-    assert_eq!(count, 6, "the guide has another number of commands");
+    assert_eq!(count, 7, "the guide has another number of commands");
 }

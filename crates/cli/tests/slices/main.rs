@@ -16,6 +16,7 @@ mod foreground;
 mod history;
 mod killed;
 mod pipelines;
+mod replay;
 mod rollback;
 mod safety;
 mod scripts;

@@ -21,7 +21,7 @@ use super::{Worker, snapshot};
 use crate::executor::Job;
 
 /// The name under which an attempt's files at its beginning are pinned.
-const WORKSPACE: &str = "workspace";
+pub(crate) const WORKSPACE: &str = "workspace";
 /// The name under which what an agent is told is pinned, before its own name.
 pub(crate) const CONTEXT: &str = "context ";
 
@@ -47,7 +47,7 @@ impl Worker {
         };
         let entries = desk.open().await?;
         let room = Room::of(desk).await?;
-        let given = GivenFiles::read(desk).await?;
+        let given = self.given(desk).await?;
         room.furnish(&given).await?;
         self.settle_files(job, &room, definition, &entries).await?;
         let told_before = entries.iter().any(|entry| matches!(entry, Entry::Message { .. }));

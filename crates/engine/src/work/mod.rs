@@ -8,6 +8,7 @@ mod judge;
 mod machine;
 mod preview;
 mod purse;
+mod recording;
 mod room;
 mod script;
 mod shorten;
@@ -31,6 +32,9 @@ use crate::executor::{BuiltIn, Executor, Job};
 pub use desk::Desk;
 pub use machine::{Found, Machine};
 use purse::{OVER_BUDGET, Purse};
+use recording::Played;
+pub use recording::Recording;
+use room::GivenFiles;
 use stop::Stop;
 use summaries::Summaries;
 
@@ -41,6 +45,7 @@ pub struct Worker {
     model: Arc<dyn Model>,
     settings: Arc<Settings>,
     summaries: Arc<Summaries>,
+    recording: Option<Arc<Recording>>,
 }
 
 /// What work may use.
@@ -67,7 +72,29 @@ pub struct Settings {
 impl Worker {
     /// A worker with what this machine has.
     pub fn new(machine: Machine, model: Arc<dyn Model>, settings: Settings) -> Self {
-        Self { machine, model, settings: Arc::new(settings), summaries: Arc::default() }
+        Self { machine, model, settings: Arc::new(settings), summaries: Arc::default(), recording: None }
+    }
+
+    /// Plays the answers of models from a recorded run; scripts and tools are run again.
+    #[must_use]
+    pub fn replaying(self, recording: Recording) -> Self {
+        Self { recording: Some(Arc::new(recording)), ..self }
+    }
+
+    /// What the desk's work said when it was recorded.
+    async fn played(&self, desk: &Desk) -> Result<Option<Arc<Played>>, Stop> {
+        let Some(recording) = &self.recording else { return Ok(None) };
+        let execution = desk.execution().await?;
+        Ok(execution.map(|execution| recording.played(&execution, &desk.effect)))
+    }
+
+    /// What the desk's work is given.
+    async fn given(&self, desk: &Desk) -> Result<GivenFiles, Stop> {
+        let mut given = GivenFiles::read(desk).await?;
+        if let (Some(recording), Some(execution)) = (&self.recording, desk.execution().await?) {
+            recording.give(&execution, &mut given);
+        }
+        Ok(given)
     }
 
     async fn checkpoint(&self, job: &Job, definition: &CheckpointDefinition) -> Result<Outcome, Stop> {

@@ -66,7 +66,7 @@ impl Worker {
         };
         let before = desk.open().await?;
         let room = Room::of(desk).await?;
-        let given = GivenFiles::read(desk).await?;
+        let given = self.given(desk).await?;
         room.furnish(&given).await?;
         if before.is_empty() {
             empty(&room.staging)?;
@@ -110,7 +110,11 @@ impl Worker {
         let bytes = match known {
             Some(digest) => desk.bytes(digest).await?,
             None => {
-                let bytes = self.find(room, &config.script_path).await?;
+                let played = self.played(desk).await?;
+                let bytes = match played.and_then(|played| played.pinned.get(&config.script_path).cloned()) {
+                    Some(bytes) => bytes,
+                    None => self.find(room, &config.script_path).await?,
+                };
                 let (digest, _) = desk.keep(bytes.clone()).await?;
                 desk.write(vec![Entry::Pinned { name: config.script_path.as_str().into(), digest }]).await?;
                 bytes

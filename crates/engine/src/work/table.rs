@@ -1,8 +1,9 @@
 //! Where agents talk: what they say and do is written into the journal of their execution before it counts.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use holdpoint_agents::model::{Answer, Delta, Part, Stop as AnswerStop};
+use holdpoint_agents::model::{Answer, Delta, Part, Question, Stop as AnswerStop};
 use holdpoint_agents::talk::{Call, Halt, Table, Words};
 use holdpoint_agents::tools::{CODE_EXECUTION, Done, FILE_OPERATIONS, Files};
 use holdpoint_core::budget::Reached;
@@ -13,12 +14,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::desk::Desk;
 use super::purse::{OVER_BUDGET, Purse};
+use super::recording::Played;
 use super::room::Room;
 use super::stop::Stop;
 use super::{Worker, snapshot};
+use crate::{Engine, SubmitError};
 
 /// What was said or done under a key.
-enum Kept {
+pub(super) enum Kept {
     Answer(Answer),
     Result(Part),
     Words(String),
@@ -34,6 +37,8 @@ pub(super) struct Seat<'a> {
     pub cancel: CancellationToken,
     purse: &'a Purse,
     kept: BTreeMap<String, Kept>,
+    /// Where answers come from instead of a model, if a run is played again.
+    played: Option<Arc<Played>>,
 }
 
 impl<'a> Seat<'a> {
@@ -48,11 +53,12 @@ impl<'a> Seat<'a> {
     ) -> Result<Self, Stop> {
         let mut kept = BTreeMap::new();
         for entry in entries {
-            if let Some((key, what)) = recalled(desk, entry).await? {
+            if let Some((key, what)) = recalled(&desk.engine, entry).await? {
                 kept.insert(key, what);
             }
         }
-        Ok(Self { worker, desk, room, files: None, code: false, cancel, purse, kept })
+        let played = worker.played(desk).await?;
+        Ok(Self { worker, desk, room, files: None, code: false, cancel, purse, kept, played })
     }
 
     async fn write(&self, entries: Vec<Entry>) -> Result<(), Halt> {
@@ -96,6 +102,24 @@ fn over_budget(reached: &Reached) -> Halt {
     Halt::new(OVER_BUDGET, format!("the budget of the {scope} is used up: {words}"))
 }
 
+/// The beginning of what was said, on one line.
+fn said(content: &[Part]) -> String {
+    let texts = content.iter().filter_map(|part| match part {
+        Part::Text { text } => Some(text.as_str()),
+        Part::ToolResult { content, .. } => Some(content.as_str()),
+        Part::Thinking { .. } | Part::ToolUse { .. } | Part::Other(_) => None,
+    });
+    texts
+        .collect::<Vec<_>>()
+        .join(" ")
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+        .chars()
+        .take(400)
+        .collect()
+}
+
 fn unknown(tool: &str) -> Done {
     Done::error(format!("refused: there is no tool `{tool}` here"))
 }
@@ -104,12 +128,12 @@ fn halted(stop: &Stop) -> Halt {
     Halt::new(&stop.failure.error_type, stop.failure.message.to_string())
 }
 
-async fn recalled(desk: &Desk, entry: Entry) -> Result<Option<(String, Kept)>, Stop> {
+pub(super) async fn recalled(engine: &Engine, entry: Entry) -> Result<Option<(String, Kept)>, SubmitError> {
     Ok(match entry {
         Entry::Message {
             role: MessageRole::Assistant, content, usage, key: Some(key), about, more, ..
         } => {
-            let content = desk.whole(content, more).await?;
+            let content = engine.whole(content, more).await?;
             let Ok(content) = serde_json::from_value(content) else { return Ok(None) };
             let about = about.unwrap_or_default();
             let stop = serde_json::from_value(about["stop"].clone()).unwrap_or(AnswerStop::EndTurn);
@@ -118,11 +142,11 @@ async fn recalled(desk: &Desk, entry: Entry) -> Result<Option<(String, Kept)>, S
             Some((key.to_string(), Kept::Answer(Answer { content, stop, usage, model, scripted })))
         }
         Entry::Message { role: MessageRole::User, content, key: Some(key), more, .. } => {
-            let content = desk.whole(content, more).await?;
+            let content = engine.whole(content, more).await?;
             content.as_str().map(|words| (key.to_string(), Kept::Words(words.to_owned())))
         }
         Entry::ToolResult { call, content, key: Some(key), error, more, .. } => {
-            let content = desk.whole(content, more).await?;
+            let content = engine.whole(content, more).await?;
             let content = content.as_str().map_or_else(|| content.to_string(), ToOwned::to_owned);
             let result = Part::ToolResult { tool_use_id: call.to_string(), content, is_error: error };
             Some((key.to_string(), Kept::Result(result)))
@@ -155,8 +179,16 @@ impl Table for Seat<'_> {
     fn recall_words(&self, key: &str) -> Option<String> {
         match self.kept.get(key) {
             Some(Kept::Words(words)) => Some(words.clone()),
+            // A note that somebody left comes at the same place again.
+            None if key.ends_with("/note") => self.played.as_ref()?.words.get(key).cloned(),
             Some(Kept::Answer(_) | Kept::Result(_)) | None => None,
         }
+    }
+
+    fn play(&self, key: &str, question: &Question) -> Option<Result<Answer, Halt>> {
+        let played = self.played.as_ref()?;
+        let asked = question.messages.last().map(|message| said(&message.content)).unwrap_or_default();
+        Some(played.answer(key, &asked).map_err(|stop| halted(&stop)))
     }
 
     fn keep_answer<'a>(
