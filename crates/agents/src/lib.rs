@@ -7,6 +7,7 @@
 // What agents are told is put together once and is short: a second way to write it would only be harder to read.
 #![allow(clippy::format_push_string)]
 
+pub mod mcp;
 pub mod model;
 pub mod prompt;
 pub mod talk;

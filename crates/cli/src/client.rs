@@ -12,6 +12,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
+use holdpoint_core::facts::NothingKnown;
 use holdpoint_core::{Actor, RunId};
 use holdpoint_engine::Engine;
 use holdpoint_engine::executor::Executor;
@@ -125,7 +126,7 @@ impl Api {
         actor: Actor,
     ) -> Result<Self, Problem> {
         let runtime = busy_runtime()?;
-        let local = runtime.block_on(Local::with(home, settings, executor, actor))?;
+        let local = runtime.block_on(Local::with(home, settings, executor, Arc::new(NothingKnown), actor))?;
         Ok(Self::new(Way::Home(Box::new(local)), runtime))
     }
 

@@ -23,6 +23,7 @@ mod surroundings;
 mod table;
 mod terminal;
 mod text;
+mod tool_servers;
 mod usage;
 mod wiring;
 mod worker;

@@ -1,12 +1,15 @@
 //! The log of a long-running command: one line per event on stderr, as text or JSON, by the settings.
 //!
-//! A line never holds a control character, whatever an event carries.
+//! A line never holds a control character, whatever an event carries. Libraries that write down what others sent them
+//! are not heard at any level: their bodies may hold anything.
 
 use std::io::{self, Write};
 
 use tracing::level_filters::LevelFilter;
 use tracing::subscriber::SetGlobalDefaultError;
+use tracing_subscriber::filter::{FilterFn, filter_fn};
 use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::SubscriberExt as _;
 
 use crate::settings::{LogFormat, LogLevel, Logging};
 use crate::text;
@@ -17,13 +20,25 @@ pub fn start(settings: &Logging, quiet: bool) -> Result<(), SetGlobalDefaultErro
     let builder = tracing_subscriber::fmt().with_max_level(level).with_ansi(false);
     match settings.log_format {
         LogFormat::Json => {
-            tracing::subscriber::set_global_default(builder.json().with_writer(io::stderr).finish())
+            let subscriber = builder.json().with_writer(io::stderr).finish();
+            tracing::subscriber::set_global_default(subscriber.with(discreet()))
         }
         LogFormat::Text => {
             let escaping = Escaping(io::stderr);
-            tracing::subscriber::set_global_default(builder.with_writer(escaping).finish())
+            let subscriber = builder.with_writer(escaping).finish();
+            tracing::subscriber::set_global_default(subscriber.with(discreet()))
         }
     }
+}
+
+/// Libraries that log bodies of answers, and what servers of tools say.
+const INDISCREET: [&str; 3] = ["genai", "rmcp", "sse_stream"];
+
+fn discreet() -> FilterFn {
+    filter_fn(|event| {
+        let from = event.target().split("::").next().unwrap_or_default();
+        !INDISCREET.contains(&from)
+    })
 }
 
 fn filter(level: LogLevel) -> LevelFilter {
@@ -81,6 +96,22 @@ mod tests {
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
         }
+    }
+
+    #[test]
+    fn what_libraries_were_sent_is_not_heard_at_any_level() {
+        let kept = Kept::default();
+        let writer = kept.clone();
+        let builder = tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).without_time();
+        let subscriber = builder.with_writer(move || writer.clone()).finish().with(discreet());
+        tracing::subscriber::with_default(subscriber, || {
+            tracing::error!(target: "genai", "secret body");
+            tracing::error!(target: "genai::adapter::openai", "secret body");
+            tracing::trace!(target: "rmcp::service", "secret message");
+            tracing::error!(target: "genaix", "heard");
+        });
+        let text = String::from_utf8(kept.0.lock().expect("no panic").clone()).expect("text");
+        assert!(!text.contains("secret") && text.contains("heard"), "{text:?}");
     }
 
     #[test]

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use holdpoint_core::facts::{NothingKnown, Offers};
 use holdpoint_core::{Actor, Command, HomeCommand};
 use holdpoint_engine::clock::{IdSource, RandomIds, SystemClock};
+use holdpoint_engine::doctor::refresh_journals;
 use holdpoint_engine::executor::{BuiltIn, Executor};
 use holdpoint_engine::{Engine, Parts, SubmitError, Works, tree};
 use holdpoint_expr::RealEvaluator;
@@ -27,6 +29,8 @@ pub struct HomeOptions {
     pub ids: Arc<dyn IdSource>,
     /// What the settings say about the files of pipelines.
     pub files: Files,
+    /// What is known of what agents can be given.
+    pub offers: Arc<dyn Offers>,
 }
 
 impl Default for HomeOptions {
@@ -38,6 +42,7 @@ impl Default for HomeOptions {
             executor: Arc::new(BuiltIn),
             ids: Arc::new(RandomIds),
             files: Files::default(),
+            offers: Arc::new(NothingKnown),
         }
     }
 }
@@ -55,7 +60,7 @@ pub struct OpenHome {
 /// Opens a home, and makes what is missing of it.
 pub async fn open_home(home: &Home, options: HomeOptions) -> Result<OpenHome, Problem> {
     home.create()?;
-    let HomeOptions { log, works, executor, ids, files } = options;
+    let HomeOptions { log, works, executor, ids, files, offers } = options;
     let log = Arc::new(SqliteLog::open(&home.path().join("db"), log).map_err(|e| cannot_open(home, &e))?);
     let blobs = LocalBlobs::open(&home.path().join("blobs"), log.clone());
     let blobs = Arc::new(blobs.map_err(|error| no_blobs(home, &error))?);
@@ -65,10 +70,17 @@ pub async fn open_home(home: &Home, options: HomeOptions) -> Result<OpenHome, Pr
         clock: Arc::new(SystemClock),
         ids,
         evaluator: Arc::new(RealEvaluator::default()),
+        offers,
         executor,
         works,
         files: Some(tree_options(home, &files)),
     });
+    // A newer program knows tables that an older one did not write.
+    if log.is_stale().await.map_err(|error| cannot_read(home, &error))? {
+        let streams = refresh_journals(&*log).await.map_err(|error| cannot_read(home, &error))?;
+        log.refreshed().await.map_err(|error| cannot_read(home, &error))?;
+        tracing::info!(streams, "journals were added up anew for a newer version");
+    }
     // A home that was made before stays as it is.
     let made = engine.submit(Actor::system(), None, Command::Home(HomeCommand::Create)).await;
     made.map_err(|error| not_written(home, &error))?;
@@ -111,6 +123,7 @@ pub fn looking_engine(home: &Home, log: &Arc<SqliteLog>, files: &Files) -> Resul
         clock: Arc::new(SystemClock),
         ids: Arc::new(RandomIds),
         evaluator: Arc::new(RealEvaluator::default()),
+        offers: Arc::new(NothingKnown),
         executor: Arc::new(BuiltIn),
         works: Works::Nothing,
         files: Some(tree_options(home, files)),

@@ -13,6 +13,7 @@ use crate::home::Home;
 use crate::problem::Problem;
 use crate::settings::{Secret, Settings};
 use crate::surroundings::Surroundings;
+use crate::tool_servers;
 
 /// The folder of a home that the provider `script` plays from.
 const PLAYED: &str = "scripts";
@@ -32,6 +33,8 @@ pub fn worker(
     let folders = settings.execution.script_folders.split(':');
     let limits = &settings.limits;
     let work = work::Settings {
+        servers: tool_servers::servers(settings, surroundings)?,
+        pins: tool_servers::pins(home),
         file_bytes: limits.max_file_size_mb.saturating_mul(1024 * 1024),
         script_folders: folders.filter(|folder| !folder.is_empty()).map(PathBuf::from).collect(),
         limits: Limits {
@@ -48,7 +51,12 @@ pub fn worker(
     Ok((Worker::new(machine.clone(), Arc::new(providers), work), machine))
 }
 
-fn models(home: &Home, settings: &Settings, surroundings: &Surroundings) -> Result<model::Settings, Problem> {
+/// The models that the settings name.
+pub fn models(
+    home: &Home,
+    settings: &Settings,
+    surroundings: &Surroundings,
+) -> Result<model::Settings, Problem> {
     let mut providers = BTreeMap::new();
     for (name, provider) in &settings.llm.providers {
         let named = match &provider.api_key_env {

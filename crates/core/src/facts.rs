@@ -13,6 +13,8 @@ pub struct Facts<'a> {
     pub evaluator: &'a dyn Evaluator,
     /// Knows the plans of the runs at hand.
     pub plans: &'a dyn Plans,
+    /// Knows what agents can be given.
+    pub offers: &'a dyn Offers,
 }
 
 /// Evaluates expressions and schemas: deterministic, without effects. Every verdict ends up in an event, so
@@ -23,11 +25,6 @@ pub trait Evaluator: Send + Sync {
 
     /// Whether a value satisfies a JSON Schema.
     fn schema(&self, schema: &Value, value: &Value) -> Verdict;
-
-    /// Whether a model can search the web; none: the one that answers where a definition names none.
-    fn can_search(&self, _model: Option<&str>) -> bool {
-        true
-    }
 
     /// Whether a field's `validation` can be read at all; else what is wrong with it.
     fn field_syntax(&self, validation: &str) -> Result<(), String>;
@@ -51,4 +48,36 @@ pub enum Verdict {
 pub trait Plans: Send + Sync {
     /// The plan with this name.
     fn plan(&self, digest: Digest) -> Option<Arc<LoadedPlan>>;
+}
+
+/// Knows what agents can be given where the work is done.
+pub trait Offers: Send + Sync {
+    /// The servers of tools that are configured; none: nobody knows.
+    fn servers(&self) -> Option<Vec<ToolServer>>;
+
+    /// Whether a model can search the web by itself, or the usual one where none is named; none: nobody knows.
+    fn searches(&self, model: Option<&str>) -> Option<bool>;
+}
+
+/// A server of tools.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolServer {
+    /// What it is called.
+    pub name: String,
+    /// The tools that may be used, once they are known.
+    pub tools: Option<Vec<String>>,
+}
+
+/// Where nobody knows what agents can be given.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NothingKnown;
+
+impl Offers for NothingKnown {
+    fn servers(&self) -> Option<Vec<ToolServer>> {
+        None
+    }
+
+    fn searches(&self, _: Option<&str>) -> Option<bool> {
+        None
+    }
 }

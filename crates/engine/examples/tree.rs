@@ -78,6 +78,7 @@ async fn main() {
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),
             evaluator: Arc::new(PlainEvaluator),
+            offers: Arc::new(holdpoint_core::facts::NothingKnown),
             executor: maker.clone(),
             works: Works::All,
             files: Some(Options::new(folder.path().to_owned())),

@@ -45,6 +45,20 @@ pub async fn check_tables(
     Ok(found)
 }
 
+/// Makes the tables of every journal anew from the log: a newer program knows more of them than an older one wrote.
+pub async fn refresh_journals(log: &dyn EventLog) -> Result<u64, StoreError> {
+    let (mut streams, mut after) = (0, None);
+    loop {
+        let page = log.query(Query::Streams { after, limit: PAGE }).await?;
+        let Some(last) = page.streams.last() else { return Ok(streams) };
+        after = Some(*last);
+        for stream in page.streams.iter().filter(|stream| matches!(stream, StreamId::Journal(_))) {
+            check_stream(log, *stream, true).await?;
+            streams += 1;
+        }
+    }
+}
+
 async fn check_stream(log: &dyn EventLog, stream: StreamId, repair: bool) -> Result<Diff, StoreError> {
     // A stream that moves while it is compared is compared again.
     for _ in 0..5 {

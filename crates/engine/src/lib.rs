@@ -57,6 +57,8 @@ pub struct Parts {
     pub ids: Arc<dyn IdSource>,
     /// Evaluates conditions and schemas.
     pub evaluator: Arc<dyn holdpoint_core::facts::Evaluator>,
+    /// Knows what agents can be given.
+    pub offers: Arc<dyn holdpoint_core::facts::Offers>,
     /// Does the work that runs owe.
     pub executor: Arc<dyn Executor>,
     /// Whose work this engine takes on.
@@ -141,6 +143,11 @@ impl Engine {
     /// What evaluates conditions and schemas.
     pub fn evaluator(&self) -> &dyn holdpoint_core::facts::Evaluator {
         &*self.inner.parts.evaluator
+    }
+
+    /// What is known of what agents can be given.
+    pub fn offers(&self) -> &dyn holdpoint_core::facts::Offers {
+        &*self.inner.parts.offers
     }
 
     fn tree(&self) -> Option<&tree::Tree> {

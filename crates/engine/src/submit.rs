@@ -161,7 +161,11 @@ impl Engine {
     }
 
     fn decide(&self, envelope: &Envelope, parts: &[Part]) -> Result<Decision, Rejection> {
-        let facts = Facts { evaluator: &*self.inner.parts.evaluator, plans: &self.inner.plans };
+        let facts = Facts {
+            evaluator: &*self.inner.parts.evaluator,
+            plans: &self.inner.plans,
+            offers: &*self.inner.parts.offers,
+        };
         decide(&world_of(parts), envelope, facts)
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use holdpoint_core::command::Envelope;
 use holdpoint_core::event::RunEvent;
-use holdpoint_core::facts::{Facts, Plans};
+use holdpoint_core::facts::{Facts, NothingKnown, Plans};
 use holdpoint_core::state::{PipelineState, RunState};
 use holdpoint_core::{
     Actor, Command, CommandId, Decision, Digest, Event, LoadedPlan, PipelineId, Plan, Rejection, RunId, Seq,
@@ -142,7 +142,7 @@ impl Mirror {
             }
             let wanted = needs(&envelope.command, &world);
             if wanted.is_empty() {
-                let facts = Facts { evaluator: &PlainEvaluator, plans: &self.plans };
+                let facts = Facts { evaluator: &PlainEvaluator, plans: &self.plans, offers: &NothingKnown };
                 return Some(decide(&world, &envelope, facts));
             }
             asked.extend(wanted.into_iter().map(|stream| (stream, State::empty(stream))));

@@ -68,6 +68,7 @@ impl Process {
             clock: scenery.clock.clone(),
             ids: scenery.ids.clone(),
             evaluator: Arc::new(PlainEvaluator),
+            offers: Arc::new(holdpoint_core::facts::NothingKnown),
             executor: Arc::new(executor),
             works: works.into(),
             files: None,

@@ -93,7 +93,7 @@ impl Secret {
     }
 
     /// The key itself, for the wire only.
-    pub(super) fn expose(&self) -> &str {
+    pub(crate) fn expose(&self) -> &str {
         &self.0
     }
 }

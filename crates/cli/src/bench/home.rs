@@ -113,6 +113,7 @@ pub fn open(path: &Path, works: bool, files: bool) -> Result<OpenHome, BenchErro
         clock: Arc::new(SystemClock),
         ids: Arc::new(RandomIds),
         evaluator: Arc::new(PlainEvaluator),
+        offers: Arc::new(holdpoint_core::facts::NothingKnown),
         executor: Arc::new(BuiltIn),
         works: works.into(),
         files: files.then(|| tree::Options::new(path.join("pipelines"))),

@@ -9,6 +9,7 @@ use axum::http::Request;
 use axum::http::header::CONTENT_TYPE;
 use holdpoint_core::Actor;
 use holdpoint_core::event::Role;
+use holdpoint_core::facts::Offers;
 use holdpoint_engine::executor::Executor;
 use holdpoint_engine::{Drained, Engine, Works};
 use holdpoint_server::{App, Caller, Limits};
@@ -22,6 +23,7 @@ use crate::context::Context;
 use crate::home::Home;
 use crate::problem::Problem;
 use crate::settings::Settings;
+use crate::tool_servers;
 use crate::wiring::{self, HomeOptions, OpenHome};
 
 /// The largest answer that is read.
@@ -78,7 +80,8 @@ impl Routes {
 impl Local {
     pub async fn open(home: &Home, context: &Context<'_, '_>) -> Result<Self, Problem> {
         let settings = context.settings(home, &[])?.settings;
-        let options = HomeOptions { files: settings.files.clone(), ..HomeOptions::default() };
+        let offers = tool_servers::offers(home, &settings, context.surroundings())?;
+        let options = HomeOptions { files: settings.files.clone(), offers, ..HomeOptions::default() };
         let open = wiring::open_home(home, options).await?;
         Ok(Self::of(open, context.actor(), &settings, None))
     }
@@ -87,7 +90,8 @@ impl Local {
     pub async fn working(home: &Home, context: &Context<'_, '_>) -> Result<Self, Problem> {
         let settings = context.settings(home, &[])?.settings;
         let (worker, _) = crate::worker::worker(home, &settings, context.surroundings())?;
-        Self::with(home, &settings, Arc::new(worker), context.actor()).await
+        let offers = tool_servers::offers(home, &settings, context.surroundings())?;
+        Self::with(home, &settings, Arc::new(worker), offers, context.actor()).await
     }
 
     /// A home whose runs this process works on with a worker of the caller's choice.
@@ -95,10 +99,11 @@ impl Local {
         home: &Home,
         settings: &Settings,
         executor: Arc<dyn Executor>,
+        offers: Arc<dyn Offers>,
         actor: Actor,
     ) -> Result<Self, Problem> {
         let files = settings.files.clone();
-        let options = HomeOptions { works: Works::Own, executor, files, ..HomeOptions::default() };
+        let options = HomeOptions { works: Works::Own, executor, files, offers, ..HomeOptions::default() };
         let open = wiring::open_home(home, options).await?;
         let stop = CancellationToken::new();
         let ends = tokio::spawn({

@@ -57,6 +57,8 @@ pub fn run(args: Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     logging::start(&settings.logging, context.output.is_quiet()).map_err(cannot_start)?;
     let runtime = Builder::new_multi_thread().enable_all().build().map_err(cannot_start)?;
     let (worker, machine) = crate::worker::worker(&home, &settings, context.surroundings())?;
+    let offers = crate::tool_servers::offers(&home, &settings, context.surroundings())?;
+    let working = (worker, machine, offers);
     let (limits, files) =
         (crate::wiring::limits(&settings.limits), crate::wiring::tree_options(&home, &settings.files));
     let greet = async |open: Open<'_>, context: &mut Context<'_, '_>| -> Result<(), Failure> {
@@ -64,7 +66,7 @@ pub fn run(args: Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
         let seeded = seed::seed(&home, &files.folder, open.engine, limits).await?;
         tell(&home, &open, &seeded, context)
     };
-    let ended = runtime.block_on(serve::serve(&home, listen, settings, worker, machine, context, greet));
+    let ended = runtime.block_on(serve::serve(&home, listen, settings, working, context, greet));
     runtime.shutdown_background();
     let path = text::quoted(&home.path().to_string_lossy());
     context.output.say(&format!("nothing is lost: `holdpoint demo --home {path}` goes on"));

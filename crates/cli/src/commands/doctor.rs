@@ -10,6 +10,7 @@ mod environment;
 mod files;
 mod report;
 mod storage;
+mod tools;
 
 use holdpoint_engine::tree::CheckFiles;
 
@@ -17,7 +18,7 @@ use crate::context::Context;
 use crate::home::Home;
 use crate::problem::{Exit, Failure, Problem};
 use crate::settings::{Files, Origin};
-use crate::wiring;
+use crate::{tool_servers, wiring};
 use report::{Check, Report, Section};
 
 /// Check that a home is well
@@ -44,6 +45,13 @@ pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> 
     let choice =
         context.settings(&home, &[]).map(|loaded| loaded.settings.execution.sandbox).unwrap_or_default();
     report.add(wiring::wait(code::look(&home, choice))?);
+    // Settings that cannot be read are told above.
+    if let Ok(loaded) = context.settings(&home, &[]) {
+        let servers = tool_servers::servers(&loaded.settings, context.surroundings())?;
+        if let Some(section) = wiring::wait(tools::section(&servers, &tool_servers::pins(&home)))? {
+            report.add(section);
+        }
+    }
     if wiring::has_database(&home) {
         // Settings that cannot be read are told above; what they would say is then the default.
         let kept = context.settings(&home, &[]).map(|loaded| loaded.settings.files).unwrap_or_default();

@@ -12,6 +12,7 @@ mod gc;
 mod inbox;
 mod init;
 mod load;
+pub mod mcp;
 mod open;
 mod pipeline;
 mod resume;
@@ -38,6 +39,7 @@ pub enum Command {
     Answer(answer::Args),
     Rollback(rollback::Args),
     Compare(compare::Args),
+    Mcp(mcp::Args),
     Token(token::Args),
     Doctor(doctor::Args),
     Audit(audit::Args),
@@ -63,6 +65,7 @@ impl Command {
             Self::Answer(args) => answer::run(&args, context),
             Self::Rollback(args) => rollback::run(&args, context),
             Self::Compare(args) => compare::run(&args, context),
+            Self::Mcp(args) => mcp::run(&args, context),
             Self::Token(args) => token::run(&args, context),
             Self::Doctor(args) => doctor::run(&args, context),
             Self::Audit(args) => audit::run(&args, context),
@@ -87,6 +90,7 @@ impl Command {
             Self::Answer(_) => "answer",
             Self::Rollback(_) => "rollback",
             Self::Compare(_) => "compare",
+            Self::Mcp(_) => "mcp",
             Self::Token(_) => "token",
             Self::Doctor(_) => "doctor",
             Self::Audit(_) => "audit",
@@ -113,6 +117,7 @@ impl Command {
             Self::Serve(_)
             | Self::Demo(_)
             | Self::Init(_)
+            | Self::Mcp(_)
             | Self::Doctor(_)
             | Self::Audit(_)
             | Self::Gc(_)

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use holdpoint_core::TokenId;
+use holdpoint_core::facts::Offers;
 use holdpoint_engine::retention::GcReport;
 use holdpoint_engine::work::{Machine, Worker};
 use holdpoint_engine::{Drained, Engine, SubmitError, Works};
@@ -68,7 +69,9 @@ pub fn run(args: Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     let mut runtime = Builder::new_multi_thread();
     let runtime = runtime.worker_threads(cores.max(2)).enable_all().build().map_err(cannot_start)?;
     let (worker, machine) = crate::worker::worker(&home, &settings, context.surroundings())?;
-    let ended = runtime.block_on(serve(&home, listen, settings, worker, machine, context, greet));
+    let offers = crate::tool_servers::offers(&home, &settings, context.surroundings())?;
+    let working = (worker, machine, offers);
+    let ended = runtime.block_on(serve(&home, listen, settings, working, context, greet));
     // Whatever still works in the background does so for nobody.
     runtime.shutdown_background();
     ended
@@ -113,8 +116,7 @@ pub async fn serve(
     home: &Home,
     listen: Listen,
     settings: Settings,
-    worker: Worker,
-    machine: Machine,
+    (worker, machine, offers): (Worker, Machine, Arc<dyn Offers>),
     context: &mut Context<'_, '_>,
     greet: impl AsyncFnOnce(Open<'_>, &mut Context<'_, '_>) -> Result<(), Failure>,
 ) -> Result<Exit, Failure> {
@@ -129,7 +131,7 @@ pub async fn serve(
     // The server answers meanwhile that it lives, and is not ready before the home is open.
     let executor = Arc::new(worker);
     let options =
-        HomeOptions { works: Works::All, executor, files: settings.files, ..HomeOptions::default() };
+        HomeOptions { works: Works::All, executor, files: settings.files, offers, ..HomeOptions::default() };
     let open = wiring::open_home(home, options).await?;
     let OpenHome { engine, log, .. } = behind.0.get_or_init(|| open);
     let admin = keys::admit_admin(home, engine).await?;

@@ -68,6 +68,7 @@ pub async fn run(home: &Home, plan: Plan) -> Result<Exit, Failure> {
         executor: Arc::new(Worker { nap: plan.nap }),
         ids: ids.clone(),
         files: Files::default(),
+        ..HomeOptions::default()
     };
     let home = wiring::open_home(home, options).await?;
     let shared = Arc::new(Shared {

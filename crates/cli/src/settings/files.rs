@@ -82,6 +82,10 @@ fn unknown(name: &str, origin: &Origin) -> Problem {
     }
     let hint = match keys::meant(name) {
         Some(meant) => format!("did you mean `{meant}`?"),
+        None if name.strip_prefix("mcp.").is_some_and(|server| !server.contains('.')) => {
+            "a server's name has small letters, digits, `-` and single `_`, begins with a letter, and is no built-in tool"
+                .to_owned()
+        }
         None => "`holdpoint config show` lists every setting".to_owned(),
     };
     Problem::bad_input("unknown_setting", format!("{origin}: there is no setting `{name}`"), hint)
@@ -110,7 +114,7 @@ fn plain(value: &Spanned<DeValue<'_>>) -> Value {
         DeValue::Float(number) => number.as_str().parse::<f64>().map_or(Value::Null, Value::from),
         DeValue::Boolean(flag) => Value::Bool(*flag),
         DeValue::Datetime(time) => Value::from(time.to_string()),
-        DeValue::Array(_) => Value::Array(Vec::new()),
+        DeValue::Array(values) => values.iter().map(plain).collect(),
         DeValue::Table(_) => Value::Object(serde_json::Map::new()),
     }
 }

@@ -28,6 +28,10 @@ pub enum Kind {
     Url,
     Secret,
     VariableName,
+    /// Words, at least one.
+    Words,
+    /// Names of environment variables.
+    VariableNames,
 }
 
 /// What is wrong with a value, to be completed with its place.
@@ -74,18 +78,51 @@ const KEYS: &[(&str, Kind)] = &[
 const PROVIDER_KEYS: &[(&str, Kind)] =
     &[("base_url", Kind::Url), ("api_key", Kind::Secret), ("api_key_env", Kind::VariableName)];
 
+/// What can be said of a server of tools, in `[mcp.<name>]`.
+const TOOL_SERVER_KEYS: &[(&str, Kind)] = &[
+    ("command", Kind::Words),
+    ("env_from", Kind::VariableNames),
+    ("url", Kind::Url),
+    ("token", Kind::Secret),
+    ("token_env", Kind::VariableName),
+    ("enabled", Kind::Flag),
+    ("timeout_seconds", whole(1, 3600)),
+    ("tools", Kind::Words),
+];
+
 /// What a dotted name may be, if it is the name of a setting.
 pub fn find(name: &str) -> Option<Kind> {
     let known =
         |keys: &[(&str, Kind)], name: &str| keys.iter().find(|(key, _)| *key == name).map(|(_, kind)| *kind);
-    known(KEYS, name).or_else(|| known(PROVIDER_KEYS, provider_key(name)?.1))
+    let of_server = || {
+        let (_, key) = tool_server_key(name)?;
+        match key.strip_prefix("env.") {
+            // Whatever a server is told in a variable may be a secret.
+            Some(variable) => is_variable_name(variable).then_some(Kind::Secret),
+            None => known(TOOL_SERVER_KEYS, key),
+        }
+    };
+    known(KEYS, name).or_else(|| known(PROVIDER_KEYS, provider_key(name)?.1)).or_else(of_server)
 }
 
-/// Whether a dotted name is that of a table: a section, or a provider inside `llm`.
+/// Whether a dotted name is that of a table: a section, a provider inside `llm`, or a server inside `mcp`.
 pub fn is_section(name: &str) -> bool {
     let section = |key: &&str| key.split_once('.').is_some_and(|(section, _)| section == name);
+    let of_server = |rest: &str| is_tool_server(rest.strip_suffix(".env").unwrap_or(rest));
     KEYS.iter().map(|(key, _)| *key).any(|key| section(&key))
         || name.strip_prefix("llm.").is_some_and(|provider| is_provider(provider) && find(name).is_none())
+        || name == "mcp"
+        || name.strip_prefix("mcp.").is_some_and(of_server)
+}
+
+/// Server and key of a name like `mcp.github.command`.
+pub fn tool_server_key(name: &str) -> Option<(&str, &str)> {
+    let (server, key) = name.strip_prefix("mcp.")?.split_once('.')?;
+    is_tool_server(server).then_some((server, key))
+}
+
+fn is_tool_server(name: &str) -> bool {
+    holdpoint_agents::mcp::legal(name) && !holdpoint_core::definition::TOOLS.contains(&name)
 }
 
 /// Provider and key of a name like `llm.anthropic.api_key`.
@@ -104,6 +141,10 @@ pub fn meant(name: &str) -> Option<String> {
     if let Some((provider, key)) = provider_key(name) {
         let key = text::nearest(key, PROVIDER_KEYS.iter().map(|(key, _)| *key))?;
         return Some(format!("llm.{provider}.{key}"));
+    }
+    if let Some((server, key)) = tool_server_key(name) {
+        let key = text::nearest(key, TOOL_SERVER_KEYS.iter().map(|(key, _)| *key))?;
+        return Some(format!("mcp.{server}.{key}"));
     }
     let lower = name.to_lowercase();
     if lower != name && (is_section(&lower) || find(&lower).is_some()) {
@@ -132,6 +173,10 @@ impl Kind {
             },
             Self::Whole { .. } => text.trim().parse::<i64>().ok().map(Value::from),
             Self::Number { .. } => text.trim().parse::<f64>().ok().filter(|n| n.is_finite()).map(Value::from),
+            Self::Words | Self::VariableNames => {
+                let list = serde_json::from_str(text).ok().filter(Value::is_array);
+                list.or_else(|| Some(text.split_whitespace().map(Value::from).collect()))
+            }
             _ => None,
         };
         self.check(value.unwrap_or_else(|| Value::from(text)))
@@ -164,6 +209,12 @@ impl Kind {
                 Ok(value)
             }
             (Self::VariableName, Value::String(text)) if is_variable_name(text) => Ok(value),
+            (Self::Words, Value::Array(words)) if !words.is_empty() && words.iter().all(is_word) => Ok(value),
+            (Self::VariableNames, Value::Array(names))
+                if names.iter().all(|name| name.as_str().is_some_and(is_variable_name)) =>
+            {
+                Ok(value)
+            }
             _ => Err(self.fault(&value)),
         }
     }
@@ -197,13 +248,21 @@ impl Kind {
                 "the name of an environment variable".to_owned(),
                 "write the variable's name, such as \"MY_KEY\", not the key itself".to_owned(),
             ),
+            Self::Words => (
+                "a list of texts".to_owned(),
+                "write it in brackets, such as [\"program\", \"argument\"]".to_owned(),
+            ),
+            Self::VariableNames => (
+                "a list of names of environment variables".to_owned(),
+                "write the variables' names, such as [\"MY_KEY\"], not what they hold".to_owned(),
+            ),
         };
         Fault { code: "bad_setting", what: format!("must be {wanted}, not {}", self.shown(value)), hint }
     }
 
     /// A wrong value, unless it may be a secret.
     fn shown(self, value: &Value) -> String {
-        let silent = matches!(self, Self::Secret | Self::VariableName | Self::Url);
+        let silent = matches!(self, Self::Secret | Self::VariableName | Self::VariableNames | Self::Url);
         match value {
             Value::Null => "nothing".to_owned(),
             Value::Bool(_) | Value::Number(_) | Value::String(_) if !silent => value.to_string(),
@@ -233,6 +292,10 @@ fn is_plain_url(text: &str) -> bool {
             && !rest.starts_with('/')
             && rest.chars().all(|c| c.is_ascii_graphic() && !"@?#\"\\".contains(c))
     })
+}
+
+fn is_word(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| !text.is_empty() && !text.contains(char::is_control))
 }
 
 fn is_variable_name(text: &str) -> bool {
@@ -286,6 +349,23 @@ mod tests {
         assert_eq!(find("llm.anthropic.api_key"), Some(Kind::Secret));
         assert_eq!(find("llm.default_model.api_key"), None);
         assert_eq!(find("llm.anthropic.api_key.x"), None);
+    }
+
+    #[test]
+    fn servers_of_tools_are_sections_and_what_they_are_told_is_secret() {
+        assert!(is_section("mcp") && is_section("mcp.github") && is_section("mcp.my-server.env"));
+        for name in ["mcp.A", "mcp.a__b", "mcp.web_search", "mcp.github.command", "mcp.github.env.X"] {
+            assert!(!is_section(name), "{name}");
+        }
+        assert_eq!(find("mcp.github.command"), Some(Kind::Words));
+        assert_eq!(find("mcp.github.env.TOKEN"), Some(Kind::Secret));
+        assert_eq!(find("mcp.github.token"), Some(Kind::Secret));
+        assert_eq!(find("mcp.github.env.A-B"), None);
+        assert_eq!(meant("mcp.github.comand").as_deref(), Some("mcp.github.command"));
+        assert_eq!(Kind::Words.parse("npx -y x"), Ok(json!(["npx", "-y", "x"])));
+        assert_eq!(Kind::Words.parse(r#"["a b"]"#), Ok(json!(["a b"])));
+        assert!(Kind::Words.check(json!([])).is_err() && Kind::Words.check(json!("npx")).is_err());
+        assert!(Kind::VariableNames.check(json!(["sk-secret value"])).is_err());
     }
 
     #[test]

@@ -79,6 +79,16 @@ fn conflict(message: String, origin: &Origin) -> Problem {
 
 /// The other way to say the same thing.
 fn rival(name: &str) -> Option<String> {
+    if let Some((server, key)) = keys::tool_server_key(name) {
+        let other = match key {
+            "command" => "url",
+            "url" => "command",
+            "token" => "token_env",
+            "token_env" => "token",
+            _ => return None,
+        };
+        return Some(format!("mcp.{server}.{other}"));
+    }
     let (provider, key) = keys::provider_key(name)?;
     match key {
         "api_key" => Some(format!("llm.{provider}.api_key_env")),
@@ -100,7 +110,34 @@ pub fn load(home: &Home, surroundings: &Surroundings, flags: &[Flag]) -> Result<
     all.put(variables::of_providers(surroundings)?);
     all.put(variables::of_settings(surroundings)?);
     all.put(of_flags(flags)?);
+    check_tool_servers(&all)?;
     Ok(Loaded { settings: typed(&all), entries: all.0.into_iter().map(entry).collect() })
+}
+
+/// Whether it is said of each server where it is, and nothing that could have no effect there.
+fn check_tool_servers(all: &Layer) -> Result<(), Problem> {
+    for (name, (_, origin)) in &all.0 {
+        let Some((server, key)) = keys::tool_server_key(name) else { continue };
+        let has = |key: &str| all.0.contains_key(&format!("mcp.{server}.{key}"));
+        let fault = match key {
+            _ if !has("command") && !has("url") => Some((
+                format!("the server `{server}` has neither a `command` nor a `url`"),
+                "write command = [\"program\"] for a program, or url = \"https://…\" for an address",
+            )),
+            "token" | "token_env" if !has("url") => Some((
+                format!("{name} needs a `url`"),
+                "a program is told its secrets with `env` or `env_from`",
+            )),
+            key if (key == "env_from" || key.starts_with("env.")) && !has("command") => {
+                Some((format!("{name} needs a `command`"), "an address is told who asks with `token`"))
+            }
+            _ => None,
+        };
+        if let Some((what, hint)) = fault {
+            return Err(Problem::bad_input("bad_setting", format!("{origin}: {what}"), hint));
+        }
+    }
+    Ok(())
 }
 
 fn defaults() -> Layer {
@@ -247,6 +284,32 @@ mod tests {
         assert_eq!(check(files, &[], &[], "llm.openai.api_key_env"), "\"MY_KEY\" ROOT/home/config.toml:1:12");
         let usual = [("OPENAI_API_KEY", "sk-usual")];
         assert_eq!(check(files, &usual, &[], "llm.openai.api_key_env"), "not set");
+    }
+
+    #[test]
+    fn what_servers_of_tools_are_told_is_masked_and_must_have_an_effect() {
+        let text = "[mcp.github]\ncommand = ['npx', '-y']\nenv = {TOKEN = 'ghp-x'}\n[mcp.far]\nurl = 'http://a/mcp'\ntoken = 't'";
+        let of = |name| check(["", "", text], &[], &[], name);
+        assert_eq!(of("mcp.github.env.TOKEN"), "\"***\" ROOT/home/config.toml:3:8");
+        assert_eq!(of("mcp.github.command"), "[\"npx\",\"-y\"] ROOT/home/config.toml:2:1");
+        assert_eq!(of("mcp.far.token"), "\"***\" ROOT/home/config.toml:6:1");
+        let variable = [("HOLDPOINT_MCP__GITHUB__ENV__TOKEN", "ghp-y")];
+        let told = check(["", "", text], &variable, &[], "mcp.github.env.TOKEN");
+        assert_eq!(told, "\"***\" HOLDPOINT_MCP__GITHUB__ENV__TOKEN");
+        let wrong = |text| check(["", "", text], &[], &[], "x");
+        assert_eq!(
+            wrong("[mcp.a]\nenabled = true"),
+            "65 bad_setting: ROOT/home/config.toml:2:1: the server `a` has neither a `command` nor a `url`; write command = [\"program\"] for a program, or url = \"https://…\" for an address"
+        );
+        assert!(
+            wrong("[mcp.a]\nurl = 'http://a'\nenv = {X = '1'}").contains("mcp.a.env.X needs a `command`")
+        );
+        assert!(wrong("[mcp.a]\ncommand = ['a']\ntoken = 'secret'").contains("mcp.a.token needs a `url`"));
+        assert!(wrong("[mcp.a]\ncommand = ['a']\nurl = 'http://a'").starts_with("65 setting_conflict"));
+        let secret = wrong("[mcp.a]\nurl = 'http://u:hidden@a'");
+        assert!(secret.starts_with("65 bad_setting") && !secret.contains("hidden"), "{secret}");
+        assert!(wrong("[mcp.Bad]\nurl = 'http://a'").contains("did you mean `mcp.bad`?"));
+        assert!(wrong("[mcp.web_search]\nurl = 'http://a'").contains("is no built-in tool"));
     }
 
     #[test]

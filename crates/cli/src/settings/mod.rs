@@ -11,7 +11,7 @@ mod model;
 mod variables;
 
 pub use layers::{Entry, Flag, Loaded, load};
-pub use model::{Files, Limits, LogFormat, LogLevel, Logging, Secret, Settings};
+pub use model::{Files, Limits, LogFormat, LogLevel, Logging, Secret, Settings, ToolServer};
 
 /// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]

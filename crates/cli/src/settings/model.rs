@@ -25,6 +25,40 @@ pub struct Settings {
     pub database: Database,
     pub server: Server,
     pub gates: Gates,
+    /// `[mcp.<name>]`.
+    #[serde(default)]
+    pub mcp: BTreeMap<String, ToolServer>,
+}
+
+/// A server of tools for agents: a program, or an address.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolServer {
+    pub command: Option<Vec<String>>,
+    /// What the program is told in variables.
+    #[serde(default)]
+    pub env: BTreeMap<String, Secret>,
+    /// Variables of this process that are handed on.
+    #[serde(default)]
+    pub env_from: Vec<String>,
+    pub url: Option<String>,
+    pub token: Option<Secret>,
+    /// The environment variable that holds the token.
+    pub token_env: Option<String>,
+    #[serde(default = "yes")]
+    pub enabled: bool,
+    #[serde(default = "a_minute")]
+    pub timeout_seconds: u64,
+    /// The tools that may be used; all, where none are named.
+    pub tools: Option<Vec<String>>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn a_minute() -> u64 {
+    60
 }
 
 /// Models and their providers.

@@ -39,8 +39,12 @@ pub fn of_settings(surroundings: &Surroundings) -> Result<Layer, Problem> {
     let mut layer = Layer::default();
     for variable in surroundings.names() {
         let Some(name) = variable.strip_prefix(PREFIX).filter(|name| name.contains("__")) else { continue };
-        let name = name.to_lowercase().replace("__", ".");
-        let setting = match name.strip_suffix("_file") {
+        let mut name = name.to_lowercase().replace("__", ".");
+        // Names of variables keep their capitals.
+        if let Some(at) = name.find(".env.").filter(|_| name.starts_with("mcp.")) {
+            name = format!("{}{}", &name[..at + 5], name[at + 5..].to_uppercase());
+        }
+        let setting = match name.strip_suffix("_file").or_else(|| name.strip_suffix(FILE)) {
             Some(secret) if keys::find(secret) == Some(Kind::Secret) => secret,
             _ => &name,
         };

@@ -43,6 +43,7 @@ pub async fn fill(home: &Path) {
         clock: Arc::new(SystemClock),
         ids: Arc::new(RandomIds),
         evaluator: Arc::new(PlainEvaluator),
+        offers: Arc::new(holdpoint_core::facts::NothingKnown),
         executor: Arc::new(BuiltIn),
         works: Works::Nothing,
         files: None,

@@ -48,6 +48,7 @@ pub async fn agree(home: &Path) -> Result<Proven, String> {
         clock: Arc::new(SystemClock),
         ids: Arc::new(RandomIds),
         evaluator: Arc::new(PlainEvaluator),
+        offers: Arc::new(holdpoint_core::facts::NothingKnown),
         executor: Arc::new(BuiltIn),
         works: Works::Nothing,
         files: Some(Options::new(home.join("pipelines"))),

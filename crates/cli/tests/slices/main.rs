@@ -20,3 +20,4 @@ mod replay;
 mod rollback;
 mod safety;
 mod scripts;
+mod tools;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::decision::Draft;
-use crate::definition::{CheckpointDefinition, Fault, examine, examine_syntax};
+use crate::definition::{CheckpointDefinition, Fault, Findings, examine, examine_syntax, examine_tools};
 use crate::event::PipelineEvent;
-use crate::facts::Evaluator;
+use crate::facts::Facts;
 use crate::state::PipelineState;
 use crate::{AgentId, ArtifactId, CheckpointId, FieldId, Ids, PipelineId, Rejection};
 
@@ -33,8 +33,8 @@ pub fn decide(draft: &mut Draft<'_>, id: PipelineId, command: &AddCheckpoint) ->
         let fault = Fault::at("/position", format!("between 0 and {count}"));
         return Err(Rejection::Invalid(vec![fault]));
     }
-    let evaluator = draft.facts.evaluator;
-    let warnings = check_new(evaluator, pipeline, &command.definition, position as usize, None)?;
+    let facts = draft.facts;
+    let warnings = check_new(facts, pipeline, &command.definition, position as usize, None)?;
     let checkpoint = CheckpointId(draft.ids.mint());
     let mut definition = command.definition.clone();
     fill_ids(&mut draft.ids, &mut definition, None);
@@ -44,19 +44,22 @@ pub fn decide(draft: &mut Draft<'_>, id: PipelineId, command: &AddCheckpoint) ->
     Ok(())
 }
 
-/// Examines a definition that was not kept before: also whether its rules and schemas can be read.
+/// Examines a definition that was not kept before: also whether its rules and schemas can be read, and whether its
+/// tools are there.
 pub(super) fn check_new(
-    evaluator: &dyn Evaluator,
+    facts: Facts<'_>,
     pipeline: &PipelineState,
     definition: &CheckpointDefinition,
     position: usize,
     instead_of: Option<CheckpointId>,
 ) -> Result<Vec<Fault>, Rejection> {
-    let unread = examine_syntax(definition, evaluator);
+    let mut more = examine_syntax(definition, facts.evaluator);
+    let Findings { errors, warnings: told } = examine_tools(definition, facts.offers);
+    more.extend(errors);
     match check(pipeline, definition, position, instead_of) {
-        Ok(warnings) if unread.is_empty() => Ok(warnings),
-        Ok(_) => Err(Rejection::Invalid(unread)),
-        Err(Rejection::Invalid(faults)) => Err(Rejection::Invalid([faults, unread].concat())),
+        Ok(warnings) if more.is_empty() => Ok([warnings, told].concat()),
+        Ok(_) => Err(Rejection::Invalid(more)),
+        Err(Rejection::Invalid(faults)) => Err(Rejection::Invalid([faults, more].concat())),
         Err(rejection) => Err(rejection),
     }
 }

@@ -43,8 +43,8 @@ pub fn decide(draft: &mut Draft<'_>, id: PipelineId, command: &UpdateCheckpoint)
     let missing = || Rejection::NotFound { what: "checkpoint", id: checkpoint.to_string() };
     let position = pipeline.position(checkpoint).ok_or_else(missing)?;
     let before = pipeline.definition(checkpoint).cloned().ok_or_else(missing)?;
-    let (evaluator, at) = (draft.facts.evaluator, position as usize);
-    let warnings = check_new(evaluator, &pipeline, &command.definition, at, Some(checkpoint))?;
+    let (facts, at) = (draft.facts, position as usize);
+    let warnings = check_new(facts, &pipeline, &command.definition, at, Some(checkpoint))?;
     let mut definition = command.definition.clone();
     fill_ids(&mut draft.ids, &mut definition, Some(&before));
     if definition != *before {

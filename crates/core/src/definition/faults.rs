@@ -67,7 +67,6 @@ pub fn examine(
         ));
     }
     references(&mut found, definition, earlier, later);
-    tools(&mut found.warnings, definition);
     approvals(&mut found, &definition.human_interaction);
     if unchecked(definition) {
         let message = "no JSON artifact has a schema, so there is nothing to check it with";
@@ -222,19 +221,6 @@ fn agents(errors: &mut Vec<Fault>, config: &AgentConfig) {
         }
     }
 }
-
-/// Warns of tools that are not built in: they must come from a server that is configured where the work is
-/// done, which nobody can know here.
-fn tools(warnings: &mut Vec<Fault>, definition: &CheckpointDefinition) {
-    let tools = definition.execution.agent_config.iter().flat_map(|config| &config.tools);
-    for (i, tool) in tools.enumerate().filter(|(_, tool)| !TOOLS.contains(&tool.as_str())) {
-        let message = format!("`{tool}` is not built in ({}), so a server must offer it", TOOLS.join(", "));
-        warnings.push(Fault::at(format!("/execution/agent_config/tools/{i}"), message));
-    }
-}
-
-/// The tools that are built in.
-pub const TOOLS: [&str; 3] = ["web_search", "code_execution", "file_operations"];
 
 fn form(errors: &mut Vec<Fault>, config: &HumanOnlyConfig) {
     let base = "/execution/human_only_config";
@@ -536,8 +522,6 @@ mod tests {
                 error /execution/agent_config/tools/3: a name is required
                 error /output/artifacts: agents without the tool `file_operations` give their answer as the one artifact; add the tool, or leave one artifact
                 error /output/artifacts: several artifacts need the tool `file_operations`: without it an agent has one answer
-                warning /execution/agent_config/tools/2: `github` is not built in (web_search, code_execution, file_operations), so a server must offer it
-                warning /execution/agent_config/tools/3: `` is not built in (web_search, code_execution, file_operations), so a server must offer it
             "#]],
         );
         let meta = json!({"creation_mode": "meta_agent", "meta_agent_instructions": "", "max_agents": 101});

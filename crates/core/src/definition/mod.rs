@@ -10,9 +10,11 @@
 mod faults;
 mod people;
 mod syntax;
+mod tools;
 
-pub use faults::{Fault, Findings, TOOLS, examine};
+pub use faults::{Fault, Findings, examine};
 pub use syntax::examine_syntax;
+pub use tools::{TOOLS, examine_tools};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -1,9 +1,9 @@
-//! What is wrong with the rules, schemas and tools inside a definition, as far as it can be told before they are used.
+//! What is wrong with the rules and schemas inside a definition, as far as it can be told before they are used.
 
 use super::{CheckpointDefinition, Fault, Format};
 use crate::facts::Evaluator;
 
-/// Reads every rule of a form's field and every schema of a JSON artifact, and asks whether a model can search.
+/// Reads every rule of a form's field and every schema of a JSON artifact.
 pub fn examine_syntax(definition: &CheckpointDefinition, evaluator: &dyn Evaluator) -> Vec<Fault> {
     let mut faults = Vec::new();
     let form = definition.execution.human_only_config.as_ref();
@@ -18,17 +18,6 @@ pub fn examine_syntax(definition: &CheckpointDefinition, evaluator: &dyn Evaluat
         let schema = artifact.schema.as_ref().filter(|s| artifact.format == Format::Json && s.is_object());
         if let Some(Err(why)) = schema.map(|schema| evaluator.schema_syntax(schema)) {
             faults.push(Fault::at(format!("/output/artifacts/{i}/schema"), why));
-        }
-    }
-    let agents = definition.execution.agent_config.as_ref();
-    let tools = agents.iter().flat_map(|agents| agents.tools.iter().enumerate());
-    for (i, _) in tools.filter(|(_, tool)| *tool == "web_search") {
-        let model = agents.and_then(|agents| agents.model.as_deref());
-        if !evaluator.can_search(model) {
-            let named = model.map_or_else(|| "the default model".to_owned(), |model| format!("`{model}`"));
-            let message =
-                format!("{named} has no web search of its own; leave the tool out or use another model");
-            faults.push(Fault::at(format!("/execution/agent_config/tools/{i}"), message));
         }
     }
     faults

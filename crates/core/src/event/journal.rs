@@ -85,6 +85,17 @@ pub enum Entry {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         more: Option<Digest>,
     },
+    /// A call of a tool outside begins that must not be made twice: without its result nobody knows what came of it.
+    #[serde(rename = "calling")]
+    Calling {
+        /// Where in the conversation it stands.
+        #[serde(rename = "k")]
+        key: Text,
+        /// The tool.
+        tool: Text,
+        /// Whose call it is.
+        agent: Text,
+    },
     /// A tool's result, before anything uses it.
     #[serde(rename = "tool")]
     ToolResult {
@@ -120,6 +131,7 @@ kinds!(Entry {
     Pinned = "pinned" => None,
     Log = "log" => None,
     Message = "message" => Some("execution.message"),
+    Calling = "calling" => None,
     ToolResult = "tool" => Some("execution.tool_result"),
 });
 

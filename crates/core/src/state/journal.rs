@@ -52,7 +52,7 @@ impl JournalState {
                 self.spendings += u32::from(!usage.is_zero());
             }
             Entry::ToolResult { .. } => self.tools += 1,
-            Entry::Began { .. } | Entry::Pinned { .. } => {}
+            Entry::Began { .. } | Entry::Pinned { .. } | Entry::Calling { .. } => {}
         }
     }
 }

@@ -164,7 +164,11 @@ impl Scene {
             }
             let wanted = needs(&envelope.command, &world);
             if wanted.is_empty() {
-                break decide(&world, &envelope, Facts { evaluator: &Lenient, plans: &self.plans })?;
+                break decide(
+                    &world,
+                    &envelope,
+                    Facts { evaluator: &Lenient, plans: &self.plans, offers: &crate::facts::NothingKnown },
+                )?;
             }
             empty.extend(wanted.into_iter().map(|stream| (stream, State::empty(stream))));
         };

@@ -277,6 +277,7 @@ fn journal() -> Vec<Entry> {
         Entry::Log { level: Level::Warning, text: "slow".into(), details: Some(json!({"ms": 900})) },
         Entry::Began { revision: 1, attempt: 2, check: true },
         Entry::Pinned { name: "report.py".into(), digest: digest() },
+        Entry::Calling { key: "critic/1/1/c1".into(), tool: "notes__add".into(), agent: "critic".into() },
         Entry::Message {
             agent: agent.clone(),
             role: MessageRole::Assistant,

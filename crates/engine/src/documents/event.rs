@@ -275,6 +275,7 @@ fn describe(event: &Event, name: Option<&str>, event_type: &str) -> String {
             | Entry::Began { .. }
             | Entry::Took { .. }
             | Entry::Pinned { .. }
+            | Entry::Calling { .. }
             | Entry::Log { .. },
         ) => event_type.replace(['.', '_'], " "),
     }

@@ -51,6 +51,7 @@ impl Worker {
         room.furnish(&given).await?;
         self.settle_files(job, &room, definition, &entries).await?;
         let told_before = entries.iter().any(|entry| matches!(entry, Entry::Message { .. }));
+        let offered = self.offered(desk, config, &entries).await?;
         let mut seat = Seat::new(self, desk, &room, purse, entries, job.cancel.clone()).await?;
         let has = |tool: &str| config.tools.iter().any(|name| name == tool);
         if has(FILE_OPERATIONS) {
@@ -59,7 +60,8 @@ impl Worker {
             seat.files = Some(Files::open(&room.workspace, &room.staging, &room.inputs, declared, limits)?);
         }
         seat.code = has(CODE_EXECUTION);
-        let specs = specs(config);
+        let specs: Vec<ToolSpec> = specs(config).into_iter().chain(offered.specs()).collect();
+        seat.offered = offered;
         let model_name = config.model.clone().unwrap_or_else(|| self.settings.default_model.clone());
         if has(WEB_SEARCH) && !self.model.can_search(&model_name) {
             let message = format!(
@@ -79,6 +81,7 @@ impl Worker {
         };
         let mut usage = Usage::default();
         let done = self.converse(job, definition, config, &setting, &given, told_before, &mut usage).await;
+        std::mem::take(&mut seat.offered).close().await;
         let text = done.map_err(|stop| stop.costing(usage))?;
         if seat.files.is_none() {
             hand_in(&room, &definition.output.artifacts, &text)?;

@@ -6,6 +6,7 @@ mod collect;
 mod desk;
 mod judge;
 mod machine;
+mod offered;
 mod preview;
 mod purse;
 mod recording;
@@ -20,6 +21,7 @@ mod table;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use holdpoint_agents::mcp;
 use holdpoint_agents::model::Model;
 use holdpoint_core::Body;
 use holdpoint_core::commands::record_outcome::Outcome;
@@ -67,6 +69,10 @@ pub struct Settings {
     pub max_context: u64,
     /// How many calls of tools one turn may have.
     pub tool_calls_per_turn: u32,
+    /// Servers of tools.
+    pub servers: Vec<mcp::Server>,
+    /// What those offered when they were first seen.
+    pub pins: mcp::Pins,
 }
 
 impl Worker {

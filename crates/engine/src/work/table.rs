@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use holdpoint_agents::mcp::{OfferedTool, Session};
 use holdpoint_agents::model::{Answer, Delta, Part, Question, Stop as AnswerStop};
 use holdpoint_agents::talk::{Call, Halt, Table, Words};
 use holdpoint_agents::tools::{CODE_EXECUTION, Done, FILE_OPERATIONS, Files};
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::desk::Desk;
+use super::offered::Offered;
 use super::purse::{OVER_BUDGET, Purse};
 use super::recording::Played;
 use super::room::Room;
@@ -25,6 +27,8 @@ pub(super) enum Kept {
     Answer(Answer),
     Result(Part),
     Words(String),
+    /// A call that began, and whose end is not known.
+    Calling,
 }
 
 /// The table of one execution.
@@ -34,6 +38,7 @@ pub(super) struct Seat<'a> {
     pub room: &'a Room,
     pub files: Option<Files>,
     pub code: bool,
+    pub offered: Offered,
     pub cancel: CancellationToken,
     purse: &'a Purse,
     kept: BTreeMap<String, Kept>,
@@ -54,11 +59,23 @@ impl<'a> Seat<'a> {
         let mut kept = BTreeMap::new();
         for entry in entries {
             if let Some((key, what)) = recalled(&desk.engine, entry).await? {
+                // What came of a call stands in the place of its beginning.
                 kept.insert(key, what);
             }
         }
         let played = worker.played(desk).await?;
-        Ok(Self { worker, desk, room, files: None, code: false, cancel, purse, kept, played })
+        Ok(Self {
+            worker,
+            desk,
+            room,
+            files: None,
+            code: false,
+            offered: Offered::default(),
+            cancel,
+            purse,
+            kept,
+            played,
+        })
     }
 
     async fn write(&self, entries: Vec<Entry>) -> Result<(), Halt> {
@@ -78,7 +95,30 @@ impl<'a> Seat<'a> {
             CODE_EXECUTION if self.code => {
                 self.worker.code(self.room, call.input, &self.cancel).await.map_err(|stop| halted(&stop))
             }
-            other => Ok(unknown(other)),
+            other => match self.offered.get(other) {
+                Some((session, tool)) => self.call_outside(session, tool, call).await,
+                None => Ok(unknown(other)),
+            },
+        }
+    }
+
+    /// Calls a tool of a server. One that may have effects is never called again when nobody knows what came of it.
+    async fn call_outside(
+        &self,
+        session: &Session,
+        tool: &OfferedTool,
+        call: Call<'_>,
+    ) -> Result<Done, Halt> {
+        if !tool.repeatable() {
+            if matches!(self.kept.get(call.key), Some(Kept::Calling)) {
+                return Ok(Done::error(NOT_KNOWN));
+            }
+            let (key, tool, agent) = (call.key.into(), call.tool.into(), call.agent.into());
+            self.write(vec![Entry::Calling { key, tool, agent }]).await?;
+        }
+        tokio::select! {
+            done = session.call(&tool.name, call.input) => Ok(done),
+            () = self.cancel.cancelled() => Err(Halt::new("cancelled", "the work was stopped")),
         }
     }
 
@@ -119,6 +159,9 @@ fn said(content: &[Part]) -> String {
         .take(400)
         .collect()
 }
+/// What an agent is told of a call that was cut off.
+const NOT_KNOWN: &str = "the work was cut off during this call, and it is not known whether it took effect; it was not \
+                         made again. Find out before you repeat it.";
 
 fn unknown(tool: &str) -> Done {
     Done::error(format!("refused: there is no tool `{tool}` here"))
@@ -151,6 +194,7 @@ pub(super) async fn recalled(engine: &Engine, entry: Entry) -> Result<Option<(St
             let result = Part::ToolResult { tool_use_id: call.to_string(), content, is_error: error };
             Some((key.to_string(), Kept::Result(result)))
         }
+        Entry::Calling { key, .. } => Some((key.to_string(), Kept::Calling)),
         Entry::Message { .. }
         | Entry::ToolResult { .. }
         | Entry::Opened { .. }
@@ -165,14 +209,14 @@ impl Table for Seat<'_> {
     fn recall_answer(&self, key: &str) -> Option<Answer> {
         match self.kept.get(key) {
             Some(Kept::Answer(answer)) => Some(answer.clone()),
-            Some(Kept::Result(_) | Kept::Words(_)) | None => None,
+            Some(Kept::Result(_) | Kept::Words(_) | Kept::Calling) | None => None,
         }
     }
 
     fn recall_result(&self, key: &str) -> Option<Part> {
         match self.kept.get(key) {
             Some(Kept::Result(result)) => Some(result.clone()),
-            Some(Kept::Answer(_) | Kept::Words(_)) | None => None,
+            Some(Kept::Answer(_) | Kept::Words(_) | Kept::Calling) | None => None,
         }
     }
 
@@ -181,7 +225,7 @@ impl Table for Seat<'_> {
             Some(Kept::Words(words)) => Some(words.clone()),
             // A note that somebody left comes at the same place again.
             None if key.ends_with("/note") => self.played.as_ref()?.words.get(key).cloned(),
-            Some(Kept::Answer(_) | Kept::Result(_)) | None => None,
+            Some(Kept::Answer(_) | Kept::Result(_) | Kept::Calling) | None => None,
         }
     }
 

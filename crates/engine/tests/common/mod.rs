@@ -156,6 +156,7 @@ impl Home {
             clock: self.clock.clone(),
             ids: self.ids.clone(),
             evaluator: Arc::new(PlainEvaluator),
+            offers: Arc::new(holdpoint_core::facts::NothingKnown),
             executor,
             works: works.into(),
             files,

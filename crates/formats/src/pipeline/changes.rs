@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use holdpoint_core::event::PipelineEvent;
-use holdpoint_core::facts::{Evaluator, Facts, Plans};
+use holdpoint_core::facts::{Evaluator, Facts, Offers, Plans};
 use holdpoint_core::state::PipelineState;
 use holdpoint_core::{
     Actor, CheckpointId, Command, CommandId, Digest, Envelope, Event, LoadedPlan, PipelineCommand,
@@ -78,6 +78,7 @@ pub fn plan_changes(
     file: &PipelineFile,
     present: Option<&PipelineState>,
     evaluator: &dyn Evaluator,
+    offers: &dyn Offers,
 ) -> Result<Vec<Change>, Rejection> {
     let id = file.pipeline_id.unwrap_or(PipelineId(Uuid::nil()));
     let stream = StreamId::Pipeline(id);
@@ -91,7 +92,7 @@ pub fn plan_changes(
         actor: Actor::system(),
         command: Command::Pipeline(id, PipelineCommand::Apply(file.content.clone())),
     };
-    let decision = decide(&world, &envelope, Facts { evaluator, plans: &NoPlans })?;
+    let decision = decide(&world, &envelope, Facts { evaluator, plans: &NoPlans, offers })?;
     let before = present.cloned().unwrap_or_default();
     let events = decision.writes.iter().flat_map(|write| &write.events);
     Ok(events.filter_map(|event| change(event, &before)).collect())

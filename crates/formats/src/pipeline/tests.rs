@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
-use holdpoint_core::facts::{Evaluator, Facts, Plans, Verdict};
+use holdpoint_core::facts::{Evaluator, Facts, NothingKnown, Plans, Verdict};
 use holdpoint_core::state::PipelineState;
 use holdpoint_core::{
     Actor, Command, CommandId, Digest, Envelope, LoadedPlan, PipelineCommand, PipelineId, State, StreamId,
@@ -49,7 +49,8 @@ fn apply(file: &PipelineFile, before: Option<&PipelineState>) -> PipelineState {
     let command = Command::Pipeline(id, PipelineCommand::Apply(file.content.clone()));
     let id = CommandId(Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0000));
     let envelope = Envelope { id, at: Timestamp(1), actor: Actor::person("ann"), command };
-    let decision = decide(&world, &envelope, Facts { evaluator: &Lenient, plans: &Lenient });
+    let decision =
+        decide(&world, &envelope, Facts { evaluator: &Lenient, plans: &Lenient, offers: &NothingKnown });
     let mut decision = decision.unwrap_or_else(|rejection| panic!("{rejection:?}"));
     match decision.after.remove(&stream) {
         Some(State::Pipeline(state)) => state,
@@ -59,7 +60,7 @@ fn apply(file: &PipelineFile, before: Option<&PipelineState>) -> PipelineState {
 
 fn changes(file: &PipelineFile, present: Option<&PipelineState>) -> String {
     let mut shown = String::new();
-    for change in plan_changes(file, present, &Lenient).expect("allowed") {
+    for change in plan_changes(file, present, &Lenient, &NothingKnown).expect("allowed") {
         writeln!(shown, "{change}").expect("text grows");
     }
     shown
@@ -376,7 +377,8 @@ fn what_is_wrong_is_named_with_its_place() {
 #[test]
 fn faults_of_the_content_have_places_too() {
     let file = read(&FILE.replace("max_auto_retries: 1", "max_auto_retries: 9"));
-    let Err(holdpoint_core::Rejection::Invalid(faults)) = plan_changes(&file, None, &Lenient) else {
+    let Err(holdpoint_core::Rejection::Invalid(faults)) = plan_changes(&file, None, &Lenient, &NothingKnown)
+    else {
         panic!("a refusal");
     };
     let shown: Vec<_> = faults.into_iter().map(|fault| file.locate(fault).to_string()).collect();

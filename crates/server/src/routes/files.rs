@@ -131,7 +131,7 @@ async fn apply(
         Fold::Pipeline(state) if state.created_at.is_some() => Some(state),
         Fold::Home(_) | Fold::Pipeline(_) | Fold::Run(_) | Fold::Journal(_) => None,
     });
-    let changes = plan_changes(&file, present, app.engine()?.evaluator())
+    let changes = plan_changes(&file, present, app.engine()?.evaluator(), app.engine()?.offers())
         .map_err(|rejection| refused(&file, rejection.into()))?;
     let fresh = present.is_none();
     let changes: Vec<Value> = changes.iter().map(told).collect();

@@ -172,6 +172,7 @@ fn open(folder: &TempDir, works: bool) -> Engine {
         clock: Arc::new(SystemClock),
         ids: Arc::new(RandomIds),
         evaluator: Arc::new(PlainEvaluator),
+        offers: Arc::new(holdpoint_core::facts::NothingKnown),
         executor: Arc::new(BuiltIn),
         works: works.into(),
         files: None,

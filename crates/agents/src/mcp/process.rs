@@ -1,0 +1,167 @@
+//! A server that is a program: started with nothing but what is configured, and ended with all that it started.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::pin::Pin;
+use std::process::Stdio;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use tokio::io::{AsyncRead, AsyncReadExt as _, ReadBuf};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+
+use crate::model::Secret;
+
+/// How long a program may take to end by itself when nobody speaks to it any more.
+const FAREWELL: Duration = Duration::from_secs(1);
+/// How much of what it complains is kept.
+const COMPLAINTS: usize = 2 * 1024;
+
+/// A running program. Dropping it ends the program and its group.
+#[derive(Debug)]
+pub(super) struct Program {
+    child: Child,
+    group: Option<Pid>,
+    complaints: Arc<Mutex<VecDeque<u8>>>,
+}
+
+impl Program {
+    /// Starts a program in a group of its own.
+    pub(super) fn start(
+        command: &[String],
+        env: &BTreeMap<String, Secret>,
+    ) -> io::Result<(Self, ChildStdout, ChildStdin)> {
+        let [program, args @ ..] = command else { return Err(io::Error::other("there is no program")) };
+        let mut child = Command::new(program)
+            .args(args)
+            .env_clear()
+            .envs(env.iter().map(|(name, value)| (name, value.expose())))
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn()?;
+        let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        let (Some(stdout), Some(stdin), Some(stderr)) =
+            (child.stdout.take(), child.stdin.take(), child.stderr.take())
+        else {
+            return Err(io::Error::other("it cannot be spoken to"));
+        };
+        let complaints: Arc<Mutex<VecDeque<u8>>> = Arc::default();
+        tokio::spawn(listen(stderr, complaints.clone()));
+        Ok((Self { child, group, complaints }, stdout, stdin))
+    }
+
+    /// The last of what it complained about, on one line.
+    pub(super) fn complaints(&self) -> Option<String> {
+        let kept = self.complaints.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes: Vec<u8> = kept.iter().copied().collect();
+        let text = String::from_utf8_lossy(&bytes);
+        let text = text.lines().map(str::trim).filter(|line| !line.is_empty()).next_back()?.to_owned();
+        Some(text.chars().filter(|c| !c.is_control()).take(300).collect())
+    }
+
+    /// Lets it end by itself, then ends it and whatever it left behind.
+    pub(super) async fn end(mut self) {
+        let over = async {
+            while !self.is_over() {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        let _ = tokio::time::timeout(FAREWELL, over).await;
+        self.kill();
+        let _ = self.child.wait().await;
+    }
+
+    /// Whether it has ended. It is not taken off the list yet, so that its number stays its own.
+    fn is_over(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        self.group.is_none_or(|pid| !matches!(waitid(WaitId::Pid(pid), options), Ok(None)))
+    }
+
+    fn kill(&mut self) {
+        if let Some(group) = self.group.take() {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+async fn listen(mut stderr: impl AsyncRead + Unpin, kept: Arc<Mutex<VecDeque<u8>>>) {
+    let mut piece = [0; 1024];
+    while let Ok(count @ 1..) = stderr.read(&mut piece).await {
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend(&piece[..count]);
+        let over = kept.len().saturating_sub(COMPLAINTS);
+        kept.drain(..over);
+    }
+}
+
+/// What a server says, up to a limit between two of our questions. Beyond that its voice has ended.
+#[derive(Debug)]
+pub(super) struct Metered<R> {
+    inner: R,
+    meter: Arc<Meter>,
+}
+
+/// Counts what a server says.
+#[derive(Debug)]
+pub(super) struct Meter {
+    most: u64,
+    heard: AtomicU64,
+}
+
+impl Meter {
+    pub(super) fn new(most: u64) -> Arc<Self> {
+        Arc::new(Self { most, heard: AtomicU64::new(0) })
+    }
+
+    /// Begins anew.
+    pub(super) fn reset(&self) {
+        // One that said too much is not heard again.
+        if !self.is_over() {
+            self.heard.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether there was too much.
+    pub(super) fn is_over(&self) -> bool {
+        self.heard.load(Ordering::Relaxed) > self.most
+    }
+
+    /// Counts, and says whether there was too much.
+    pub(super) fn add(&self, bytes: usize) -> bool {
+        self.heard.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64 > self.most
+    }
+}
+
+impl<R> Metered<R> {
+    pub(super) fn new(inner: R, meter: Arc<Meter>) -> Self {
+        Self { inner, meter }
+    }
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for Metered<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.inner).poll_read(context, buffer);
+        if self.meter.add(buffer.filled().len() - before) {
+            return Poll::Ready(Err(io::Error::other("too much")));
+        }
+        read
+    }
+}
