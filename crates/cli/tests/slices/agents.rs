@@ -274,7 +274,7 @@ fn slice_17_a_wrong_schema_needs_no_judge() {
 }
 
 #[test]
-fn a_hostile_model_reaches_nothing_beyond_its_folders() {
+fn t32_a_hostile_model_reaches_nothing_beyond_its_folders() {
     const CALLS: usize = 100;
     let provider = Provider::start(|question| {
         let n = answers(question);

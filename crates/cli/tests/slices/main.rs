@@ -14,6 +14,7 @@ mod events;
 mod execution;
 mod foreground;
 mod history;
+mod hostile;
 mod killed;
 mod pipelines;
 mod replay;

@@ -165,6 +165,11 @@ impl Server {
         TcpStream::connect(&self.address).expect("the server listens")
     }
 
+    /// Where it listens.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
     pub fn home(&self) -> PathBuf {
         self.folder.path().join("home")
     }

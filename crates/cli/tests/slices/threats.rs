@@ -210,7 +210,7 @@ fn pages_cannot_be_framed_and_artifacts_cannot_act() {
 }
 
 #[test]
-fn an_agent_never_decides() {
+fn t33_an_agent_never_decides() {
     let server = Server::start();
     let new = json!({"name": "model", "role": "operator", "agent": true});
     let token = id(&server.post("/api/tokens", &new).expect(201)["token"]);
