@@ -19,7 +19,7 @@ export function Origin({ it, pipeline, children }: { it: Artifact; pipeline: str
       <dl className="flex flex-col gap-2">
         <Line name="Pipeline">
           {it.pipeline_id ? (
-            <Link to="/pipelines/$pipelineId" params={{ pipelineId: it.pipeline_id }} className="underline underline-offset-2">
+            <Link to="/pipelines/$pipelineId" params={{ pipelineId: it.pipeline_id }} className="inline-flex min-h-6 items-center underline underline-offset-2">
               {pipeline ?? it.pipeline_id}
             </Link>
           ) : (
@@ -27,12 +27,12 @@ export function Origin({ it, pipeline, children }: { it: Artifact; pipeline: str
           )}
         </Line>
         <Line name="Run">
-          <Link to="/runs/$runId" params={{ runId: it.run_id }} className="underline underline-offset-2">
+          <Link to="/runs/$runId" params={{ runId: it.run_id }} className="inline-flex min-h-6 items-center underline underline-offset-2">
             v{it.run_version}
           </Link>
         </Line>
         <Line name="Checkpoint">
-          <Link to="/runs/$runId" params={{ runId: it.run_id }} search={{ execution: it.execution_id }} className="underline underline-offset-2">
+          <Link to="/runs/$runId" params={{ runId: it.run_id }} search={{ execution: it.execution_id }} className="inline-flex min-h-6 items-center underline underline-offset-2">
             {it.checkpoint_name ?? 'unnamed'}
           </Link>
           {execution?.mode && `, by ${WORK[execution.mode] ?? execution.mode}`}

@@ -16,7 +16,7 @@ export function Details({ event, before, onSelect }: { event: Event; before: Eve
         <p className="fact text-ink-3">{event.event_type}</p>
         <h2 className="text-title [text-wrap:pretty]">{event.description}</h2>
       </div>
-      <dl className="grid grid-cols-[88px_minmax(0,1fr)] gap-x-3 gap-y-1 text-small">
+      <dl className="grid grid-cols-[88px_minmax(0,1fr)] items-baseline gap-x-3 gap-y-1 text-small">
         <Line name="When">{exact(event.timestamp)}</Line>
         <Line name="Who">
           <span className="flex items-center gap-2">
@@ -26,21 +26,21 @@ export function Details({ event, before, onSelect }: { event: Event; before: Eve
         <Line name="Position">{count(event.seq)}</Line>
         {event.pipeline_id && (
           <Line name="Pipeline">
-            <Link to="/pipelines/$pipelineId" params={{ pipelineId: event.pipeline_id }} className="fact underline underline-offset-2">
+            <Link to="/pipelines/$pipelineId" params={{ pipelineId: event.pipeline_id }} className="fact inline-flex min-h-6 items-center underline underline-offset-2">
               {event.pipeline_id}
             </Link>
           </Line>
         )}
         {event.run_id && (
           <Line name="Run">
-            <Link to="/runs/$runId" params={{ runId: event.run_id }} className="fact underline underline-offset-2">
+            <Link to="/runs/$runId" params={{ runId: event.run_id }} className="fact inline-flex min-h-6 items-center underline underline-offset-2">
               {event.run_id}
             </Link>
           </Line>
         )}
         {event.execution_id && event.run_id && (
           <Line name="Execution">
-            <Link to="/runs/$runId" params={{ runId: event.run_id }} search={{ execution: event.execution_id }} className="fact underline underline-offset-2">
+            <Link to="/runs/$runId" params={{ runId: event.run_id }} search={{ execution: event.execution_id }} className="fact inline-flex min-h-6 items-center underline underline-offset-2">
               {event.execution_id}
             </Link>
           </Line>
