@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Comparison } from '@/api/types';
-import { type CheckpointComparison, differs, firstDifference, pairs, parseSide, sideName } from './compare';
+import { type CheckpointComparison, differs, firstDifference, pairs, parseSide, sideName, sideStatus } from './compare';
 import { difference } from './difference';
 
 const same = { checkpoint_position: 0, status_a: 'completed', status_b: 'completed', artifacts: [], decisions_a: [], decisions_b: [] } as CheckpointComparison;
@@ -14,6 +14,14 @@ describe('sides', () => {
   it('names them', () => {
     expect(sideName({ kind: 'run', run_version: 2 } as never)).toBe('v2');
     expect(sideName({ kind: 'attempt', run_version: 2, revision_iteration: 1, attempt_number: 3 } as never, 'Plan')).toBe('Plan in v2, revision 2, try 3');
+  });
+});
+
+describe('how they stand', () => {
+  it('knows outcomes of tries, and asks nobody', () => {
+    expect(sideStatus({ kind: 'attempt', status: 'revision_requested' })).toMatchObject({ icon: 'sent-back', word: 'Sent back' });
+    expect(sideStatus({ kind: 'execution', status: 'waiting_approval_to_complete' })).toMatchObject({ icon: 'others', tone: 'hold-ink' });
+    expect(sideStatus({ kind: 'run', status: 'completed' })).toMatchObject({ word: 'Done' });
   });
 });
 

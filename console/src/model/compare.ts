@@ -2,6 +2,7 @@
 import type { Comparison, components } from '@/api/types';
 import type { Hunk, Line } from './difference';
 import { many } from './figures';
+import { execution, run, type Status } from './status';
 
 export type CheckpointComparison = components['schemas']['CheckpointComparison'];
 export type Side = components['schemas']['SideDocument'];
@@ -65,4 +66,24 @@ export function pairs(hunk: Hunk): Pair[] {
   }
   flush();
   return all;
+}
+
+/** What the API calls the outcome of a try. */
+const OUTCOMES: Record<string, Status> = {
+  working: { icon: 'live', tone: 'live', word: 'Running' },
+  done: { icon: 'done', tone: 'ink-2', word: 'Done' },
+  approved: { icon: 'person-done', tone: 'ink-2', word: 'Approved' },
+  revision_requested: { icon: 'sent-back', tone: 'ink-2', word: 'Sent back' },
+  failed: { icon: 'failed', tone: 'fail', word: 'Failed' },
+};
+
+/** How a side is drawn. Nobody answers from here, so nothing here is drawn as yours to answer. */
+export function sideStatus(side: Pick<Side, 'kind' | 'status'>): Status {
+  if (side.kind === 'attempt') return OUTCOMES[side.status] ?? execution({ status: side.status, attempt_number: 1, max_attempts: 1 }, () => false);
+  return side.kind === 'run' ? run({ status: side.status, pause_requested: false }, () => false) : stepStatus(side.status);
+}
+
+export function stepStatus(status: string): Status {
+  const drawn = execution({ status, attempt_number: 1, max_attempts: 1 }, () => false);
+  return drawn.tone === 'hold' ? { ...drawn, icon: 'others', tone: 'hold-ink' } : drawn;
 }

@@ -42,7 +42,7 @@ const pipeline = createRoute({ ...parent, path: '/pipelines/$pipelineId', valida
 const editor = createRoute({ ...parent, path: '/pipelines/$pipelineId/edit', validateSearch: only('checkpoint', 'view', 'part'), component: lazyRouteComponent(() => import('@/features/editor')) });
 const history = createRoute({ ...parent, path: '/pipelines/$pipelineId/history', validateSearch: only('from', 'to'), component: lazyRouteComponent(() => import('@/features/history')) });
 const run = createRoute({ ...parent, path: '/runs/$runId', validateSearch: only('execution', 'tab', 'message', 'artifact', 'attempt', 'view'), component: lazyRouteComponent(() => import('@/features/run')) });
-const rollback = createRoute({ ...parent, path: '/runs/$runId/rollback', validateSearch: only('to', 'run', 'level'), component: lazyRouteComponent(() => import('@/features/rollback')) });
+const rollback = createRoute({ ...parent, path: '/runs/$runId/rollback', validateSearch: only('to', 'run', 'level', 'done'), component: lazyRouteComponent(() => import('@/features/rollback')) });
 const compare = createRoute({ ...parent, path: '/compare', validateSearch: only('a', 'b', 'checkpoint', 'artifact', 'view'), component: lazyRouteComponent(() => import('@/features/compare')) });
 const events = createRoute({
   ...parent,

@@ -4,10 +4,9 @@ import clsx from 'clsx';
 import { type ReactNode, useMemo } from 'react';
 import { downloadPath, useArtifactText } from '@/api/hooks/artifacts';
 import type { ArtifactComparison, Interaction, Usage } from '@/api/types';
-import { type CheckpointComparison, differs } from '@/model/compare';
+import { type CheckpointComparison, differs, stepStatus } from '@/model/compare';
 import { difference, parseUnified } from '@/model/difference';
 import { bytes } from '@/model/figures';
-import { execution as executionStatus } from '@/model/status';
 import { took } from '@/model/time';
 import { Tag } from '@/ui/Badge';
 import { Icon, StatusLabel, StatusMark } from '@/ui/Icon';
@@ -47,7 +46,7 @@ function Half({ status, usage, seconds, decisions }: { status: string | null | u
   return (
     <div className="min-w-0 px-5 py-2 max-tablet:px-4">
       <p className="flex flex-wrap items-center gap-x-4 text-small">
-        <StatusLabel status={executionStatus({ status, attempt_number: 1, max_attempts: 1 }, () => false)} size={14} />
+        <StatusLabel status={stepStatus(status)} size={14} />
         {usage && <Money usd={usage.cost_usd} className="text-ink-3" />}
         {seconds != null && <span className="text-ink-3">{took(seconds * 1000)}</span>}
       </p>

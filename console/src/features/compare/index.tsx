@@ -4,8 +4,7 @@ import clsx from 'clsx';
 import { useEffect, useRef, useState } from 'react';
 import { useCompare } from '@/api/hooks/runs';
 import type { Comparison } from '@/api/types';
-import { differs, firstDifference, type Side, sideName } from '@/model/compare';
-import { run as runStatus } from '@/model/status';
+import { differs, firstDifference, type Side, sideName, sideStatus } from '@/model/compare';
 import { took } from '@/model/time';
 import { Button } from '@/ui/Button';
 import { CopyAs } from '@/ui/CopyAs';
@@ -40,7 +39,7 @@ export default function Compare() {
   return (
     <Page
       title="Compare"
-      meta={it && (it.same ? 'no difference in outputs and definitions' : `${names(it)[0]} and ${names(it)[1]}`)}
+      meta={it && <span className="truncate max-tablet:hidden">{it.same ? 'no difference in outputs and definitions' : `${names(it)[0]} and ${names(it)[1]}`}</span>}
       actions={
         <>
           {!narrow && (
@@ -152,7 +151,7 @@ function Head({ side, name }: { side: Side; name: string }) {
     <div className="min-w-0 px-5 py-2 max-tablet:px-4">
       <p className="truncate font-name">{name}</p>
       <p className="flex flex-wrap items-center gap-x-4 text-small text-ink-3">
-        <StatusLabel status={runStatus({ status: side.status, pause_requested: false }, () => false)} size={14} />
+        <StatusLabel status={sideStatus(side)} size={14} />
         {side.started_at && <Time at={side.started_at} as="moment" />}
         {side.seconds != null && <span>{took(side.seconds * 1000)}</span>}
         <Money usd={side.usage.cost_usd} />

@@ -1,9 +1,8 @@
 /** Rollbacks that were made: who, what, why, until when each can be undone, and why not. */
-import { useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useEvents } from '@/api/hooks/events';
 import { usePipelines } from '@/api/hooks/pipelines';
-import { useRollbacks, useUndoRollback } from '@/api/hooks/rollback';
+import { useRollbacks, type useUndoRollback } from '@/api/hooks/rollback';
 import { useMe } from '@/api/hooks/session';
 import type { Rollback } from '@/api/types';
 import { bytes } from '@/model/figures';
@@ -13,16 +12,22 @@ import { Button } from '@/ui/Button';
 import { useOffline } from '@/ui/HintBar';
 import { ErrorBlock } from '@/ui/states';
 import { SegmentedControl } from '@/ui/Tabs';
-import { toast } from '@/ui/toast';
 import { Time } from '@/ui/values';
 
-export function History({ pipelineId, names }: { pipelineId: string; names: readonly string[] }) {
+interface Props {
+  pipelineId: string;
+  names: readonly string[];
+  undo: ReturnType<typeof useUndoRollback>;
+  onUndo: (it: Rollback) => void;
+  /** The one just made has its own button, its key and its problems above. */
+  quiet: boolean;
+}
+
+export function History({ pipelineId, names, undo, onUndo, quiet }: Props) {
   const [everywhere, setEverywhere] = useState(false);
   const list = useRollbacks(everywhere ? {} : { pipeline_id: pipelineId });
   const log = useEvents({ event_type: 'rollback.completed,rollback.undone', ...(everywhere ? {} : { pipeline_id: pipelineId }) });
   const pipelines = usePipelines().data?.pages.flatMap((page) => page.items) ?? [];
-  const undo = useUndoRollback();
-  const navigate = useNavigate();
   const all = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data]);
   const who = useMemo(() => {
     const found = new Map<string, string>();
@@ -30,13 +35,6 @@ export function History({ pipelineId, names }: { pipelineId: string; names: read
     return found;
   }, [log.data]);
   const newest = all.find((one) => one.pipeline_id === pipelineId && !one.undone_at && one.undo_until);
-  const act = (it: Rollback) =>
-    undo.mutate(it.rollback_id, {
-      onSuccess: () => {
-        toast(`Undone: v${it.source_run_version} is as it was`);
-        if (it.source_run_id && it.pipeline_id === pipelineId) void navigate({ to: '/runs/$runId/rollback', params: { runId: it.source_run_id }, search: {}, replace: true });
-      },
-    });
   return (
     <section aria-label="Earlier rollbacks" className="flex min-h-0 flex-col">
       <div className="flex flex-none flex-wrap items-center gap-3 px-5 pt-2 pb-1 max-tablet:px-4">
@@ -52,7 +50,7 @@ export function History({ pipelineId, names }: { pipelineId: string; names: read
         />
       </div>
       {list.error && <ErrorBlock title="The rollbacks could not be read" problem={list.error} className="m-4" />}
-      {undo.error && <ErrorBlock title="It was not undone" problem={undo.error} className="mx-5 my-2 max-tablet:mx-4" />}
+      {undo.error && !quiet && <ErrorBlock title="It was not undone" problem={undo.error} className="mx-5 my-2 max-tablet:mx-4" />}
       {list.data && all.length === 0 && <p className="px-5 pb-3 text-small text-ink-3 max-tablet:px-4">Nothing was rolled back yet. What is, stands here with until when it can be undone.</p>}
       <ul className="scroll-pane min-h-0 flex-1 max-tablet:overflow-visible">
         {all.map((it) => (
@@ -63,9 +61,9 @@ export function History({ pipelineId, names }: { pipelineId: string; names: read
             names={it.pipeline_id === pipelineId ? names : (pipelines.find((one) => one.pipeline_id === it.pipeline_id)?.checkpoints?.map((one) => one.checkpoint_name) ?? [])}
             by={who.get(`rollback.completed ${it.rollback_id}`)}
             undoneBy={who.get(`rollback.undone ${it.rollback_id}`)}
-            keys={it === newest}
+            keys={it === newest && !quiet}
             busy={undo.isPending && undo.variables === it.rollback_id}
-            onUndo={() => act(it)}
+            onUndo={() => onUndo(it)}
           />
         ))}
         {list.hasNextPage && (

@@ -1,11 +1,11 @@
 /** Roll back: points to go back to across versions, what each would mean, and the rollbacks that were made. */
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useCallback, useMemo } from 'react';
-import { useRollbackPreview } from '@/api/hooks/rollback';
+import { useRollbackPreview, useUndoRollback } from '@/api/hooks/rollback';
 import { useRun } from '@/api/hooks/runs';
 import { Problem } from '@/api/problem';
 import type { Rollback as Done, Run } from '@/api/types';
-import { type Chosen, likely, told, walk, wanted } from '@/model/rollback';
+import { type Chosen, likely, walk, wanted } from '@/model/rollback';
 import { Tag } from '@/ui/Badge';
 import { Button } from '@/ui/Button';
 import { Keys } from '@/ui/Keys';
@@ -17,6 +17,7 @@ import { Gone } from './Gone';
 import { History } from './History';
 import { Impact } from './Impact';
 import { Legend, Points } from './Points';
+import { Result } from './Result';
 import { useVersions } from './useVersions';
 
 export default function Rollback() {
@@ -43,7 +44,7 @@ export default function Rollback() {
 function Screen({ run, pipelineId }: { run: Run; pipelineId: string }) {
   const search = useSearch({ from: '/shell/runs/$runId/rollback' });
   const navigate = useNavigate({ from: '/runs/$runId/rollback' });
-  const { rows, names, byId, pending, error, more } = useVersions(pipelineId);
+  const { rows, names, byId, rollbacks, pending, error, more } = useVersions(pipelineId);
   const own = rows.find((row) => row.id === run.run_id);
   const chosen = useMemo<Chosen | undefined>(() => {
     const row = rows.find((one) => one.id === (search.run ?? run.run_id));
@@ -54,7 +55,7 @@ function Screen({ run, pipelineId }: { run: Run; pipelineId: string }) {
   // Going back to an earlier run takes the later ones out, unless the address says otherwise.
   const all = search.level ? search.level === 'run' : chosen !== undefined && chosen.run !== run.run_id && (rows.find((row) => row.id === chosen.run)?.version ?? 0) < (own?.version ?? 0);
   const choose = useCallback((next: Chosen | undefined) => next && void navigate({ search: { to: String(next.position), run: next.run === run.run_id ? undefined : next.run }, replace: true }), [navigate, run.run_id]);
-  const preview = useRollbackPreview(chosen && rows.length > 0 ? wanted(rows, chosen, all) : undefined);
+  const preview = useRollbackPreview(chosen && rows.length > 0 && !search.done ? wanted(rows, chosen, all) : undefined);
   const going = useMemo(() => new Set(preview.data?.impact.executions.map((one) => one.execution_id) ?? []), [preview.data]);
   for (const [key, way] of [
     ['h', 'left'],
@@ -66,11 +67,17 @@ function Screen({ run, pipelineId }: { run: Run; pipelineId: string }) {
     // eslint-disable-next-line react-hooks/rules-of-hooks
     useShortcut(key, 'choose a point', () => choose(walk(rows, chosen, way)), { order: 10 });
   }
-  const done = (it: Done) => {
-    toast(`Rolled back: ${told(it, names)}`);
-    const target = it.target_run_id ?? run.run_id;
-    void navigate({ to: '/runs/$runId/rollback', params: { runId: target }, search: {}, replace: true });
-  };
+  // The run that goes on is the one to look at then; the one that was left may be archived.
+  const done = (it: Done) => void navigate({ to: '/runs/$runId/rollback', params: { runId: it.target_run_id ?? run.run_id }, search: { done: it.rollback_id }, replace: true });
+  const undo = useUndoRollback();
+  const undoIt = (it: Done) =>
+    undo.mutate(it.rollback_id, {
+      onSuccess: () => {
+        toast(`Undone: v${it.source_run_version} is as it was`);
+        if (it.source_run_id && it.pipeline_id === pipelineId) void navigate({ to: '/runs/$runId/rollback', params: { runId: it.source_run_id }, search: {}, replace: true });
+      },
+    });
+  const made = rollbacks.find((it) => it.rollback_id === search.done);
   const name = run.pipeline_name ?? 'Run';
   return (
     <Page
@@ -103,7 +110,7 @@ function Screen({ run, pipelineId }: { run: Run; pipelineId: string }) {
               <span className="flex-1" />
               <Keys keys="h j k l" />
             </div>
-            {pending && rows.length === 0 ? <Loading label="Versions" /> : <Points rows={rows} names={names} chosen={chosen} going={going} onChoose={choose} />}
+            {pending && rows.length === 0 ? <Loading label="Versions" /> : <Points rows={rows} names={names} chosen={made ? undefined : chosen} going={going} onChoose={choose} />}
             {more && (
               <div className="px-5 py-2">
                 <Button size="small" kind="quiet" onClick={more}>
@@ -114,14 +121,16 @@ function Screen({ run, pipelineId }: { run: Run; pipelineId: string }) {
             <Legend />
           </section>
           <div className="scroll-pane min-h-0">
-            {chosen ? (
+            {made ? (
+              <Result it={made} names={names} busy={undo.isPending} problem={undo.error} onUndo={() => undoIt(made)} onMore={() => void navigate({ search: {}, replace: true })} />
+            ) : chosen ? (
               <Impact key={`${chosen.run} ${chosen.position}`} rows={rows} chosen={chosen} all={all} byId={byId} onDone={done} onAll={(next) => void navigate({ search: (now) => ({ ...now, level: next ? 'run' : 'checkpoint' }), replace: true })} />
             ) : (
               !pending && <Empty title="Nothing to go back to yet">When the first checkpoint of a run is done, it stands here as a point to go back to.</Empty>
             )}
           </div>
           <div className="flex max-h-[230px] min-h-0 flex-col border-t border-line max-desk:max-h-none desk:col-span-2">
-            <History pipelineId={pipelineId} names={names} />
+            <History pipelineId={pipelineId} names={names} undo={undo} onUndo={undoIt} quiet={made !== undefined} />
           </div>
         </div>
       )}

@@ -27,6 +27,7 @@ export function useVersions(pipelineId: string) {
     rows,
     names,
     byId,
+    rollbacks: undone,
     pending: runs.isPending || answers.pages.some((page) => page === undefined && answers.error === undefined),
     error: runs.error ?? answers.error,
     more: runs.hasNextPage ? () => void runs.fetchNextPage() : undefined,
