@@ -67,6 +67,15 @@ async fn a_server_lists_its_tools_and_is_called() {
 }
 
 #[tokio::test]
+async fn a_server_that_begins_only_in_the_newest_way_is_understood() {
+    let session = open(&["newest"]).await;
+    assert!(session.offer().await.expect("listed").tool("echo").is_some());
+    let said = session.call("echo", &json!({"words": "hello"})).await;
+    assert!(!said.is_error && said.content.contains("\nhello\n"), "{said:?}");
+    session.close().await;
+}
+
+#[tokio::test]
 async fn a_server_sees_only_the_variables_that_are_configured() {
     let session = open(&["plain"]).await;
     let Done { content, .. } = session.call("env", &json!({})).await;

@@ -214,3 +214,32 @@ async fn a_wrong_key_is_one_everywhere() {
         assert!(error.message.ends_with("refused the key (HTTP 403): no: …"), "{error}");
     }
 }
+
+fn resident_kb() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("read");
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("there");
+    line.split_whitespace().nth(1).and_then(|kb| kb.parse().ok()).expect("a number")
+}
+
+#[tokio::test]
+async fn what_has_no_end_is_cut_and_takes_no_memory() {
+    let long = axum::body::Bytes::from(vec![b'x'; 1 << 20]);
+    let frame = format!("{{\"pad\": \"{}\"}}\n\n", "y".repeat(65_536));
+    for model in ["openai/gpt-4o", "gemini/gemini-2.5-pro", "ollama/qwen3", "local/x"] {
+        let mark = if model.starts_with("ollama") { "" } else { "data: " };
+        let lines = axum::body::Bytes::from(format!("{mark}{frame}"));
+        // A line of 100 MB, an endless stream of lines, and an error with a body of 100 MB.
+        let replies = [(200, &long, 100), (200, &lines, usize::MAX), (400, &long, 100)];
+        for (status, piece, times) in replies {
+            let server = Server::start([Reply::Many(status, piece.clone(), times)]).await;
+            let before = resident_kb();
+            let (answer, _) = ask(&Providers::new(server.settings()), question(model)).await;
+            let error = answer.expect_err("no answer");
+            let kind = if status == 200 { ErrorKind::Garbled } else { ErrorKind::Refused };
+            assert_eq!(error.kind, kind, "{model} {status} {times}: {error}");
+            let grown = resident_kb().saturating_sub(before);
+            assert!(grown < 96 * 1024, "{model} {status} {times}: {grown} KiB");
+            assert_eq!(server.seen().len(), 1, "{model}: it is not asked again");
+        }
+    }
+}

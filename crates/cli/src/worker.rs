@@ -35,6 +35,7 @@ pub fn worker(
     let work = work::Settings {
         servers: tool_servers::servers(settings, surroundings)?,
         pins: tool_servers::pins(home),
+        summaries: home.path().join("cache/summaries"),
         file_bytes: limits.max_file_size_mb.saturating_mul(1024 * 1024),
         script_folders: folders.filter(|folder| !folder.is_empty()).map(PathBuf::from).collect(),
         limits: Limits {

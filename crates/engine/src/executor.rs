@@ -16,6 +16,11 @@ use crate::work::Desk;
 pub trait Executor: Send + Sync {
     /// Does one piece of work. When `job.cancel` is cancelled nobody waits for the outcome any more.
     fn run(&self, job: Job) -> BoxFuture<'static, Outcome>;
+
+    /// How many tokens agents may be told at first; none: nobody knows.
+    fn context_budget(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// One piece of owed work.

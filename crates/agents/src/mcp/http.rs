@@ -30,10 +30,19 @@ pub(super) struct Carrier {
 /// Why a message was not carried.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CarrierError {
-    #[error("{}", .0.to_string().split(" for url").next().unwrap_or_default())]
+    #[error("{}", innermost(.0))]
     Http(#[from] reqwest::Error),
     #[error("it said more than it may")]
     TooMuch,
+}
+
+/// The outer errors name the address; the innermost says what happened.
+fn innermost(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(next) = cause.source() {
+        cause = next;
+    }
+    cause.to_string()
 }
 
 type Failed = StreamableHttpError<CarrierError>;

@@ -46,9 +46,21 @@ impl std::fmt::Debug for Session {
 }
 
 impl Session {
-    /// Begins to speak with a server.
+    /// Begins to speak with a server: in the way that all know, and in the newest one where that is refused.
     pub async fn open(server: &Server) -> Result<Self, McpError> {
-        let failed = |why: String| McpError::new(&server.name, why);
+        match Self::begin(server, ClientLifecycleMode::Initialize).await {
+            Err((_, true)) => {
+                let preferred_versions = vec![ProtocolVersion::LATEST];
+                let newest = ClientLifecycleMode::Discover { preferred_versions };
+                Self::begin(server, newest).await.map_err(|(error, _)| error)
+            }
+            begun => begun.map_err(|(error, _)| error),
+        }
+    }
+
+    /// Begins in one way; a failure says whether the server understood and refused.
+    async fn begin(server: &Server, way: ClientLifecycleMode) -> Result<Self, (McpError, bool)> {
+        let failed = |why: String| (McpError::new(&server.name, why), false);
         let meter = Meter::new(MOST_BYTES);
         let (begun, program) = match &server.reach {
             Reach::Program { command, env } => {
@@ -59,8 +71,7 @@ impl Session {
                 let voice = Metered::new(stdout, meter.clone());
                 // A line that is longer ends the voice before it is dropped without a word.
                 let transport = AsyncRwTransport::new_client(voice, stdin).with_max_line_length(usize::MAX);
-                let begun =
-                    timeout(server.timeout, serve_client_with_lifecycle(us(), transport, lifecycle()));
+                let begun = timeout(server.timeout, serve_client_with_lifecycle(us(), transport, way));
                 (begun.await, Some(program))
             }
             Reach::Address { url, token } => {
@@ -68,22 +79,20 @@ impl Session {
                 let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str());
                 config.auth_header = token.as_ref().map(|token| token.expose().to_owned());
                 let transport = StreamableHttpClientTransport::with_client(carrier, config);
-                let begun =
-                    timeout(server.timeout, serve_client_with_lifecycle(us(), transport, lifecycle()));
+                let begun = timeout(server.timeout, serve_client_with_lifecycle(us(), transport, way));
                 (begun.await, None)
             }
         };
         let complaints = || {
-            program
-                .as_ref()
-                .and_then(Program::complaints)
-                .map_or_else(String::new, |text| format!(": {text}"))
+            let last = program.as_ref().and_then(Program::complaints);
+            last.map_or_else(String::new, |text| format!(": {text}"))
         };
         let service = match begun {
             Ok(Ok(service)) => service,
             Ok(Err(_)) if meter.is_over() => return Err(failed(too_much())),
             Ok(Err(cause)) => {
-                return Err(failed(format!("does not begin: {}{}", why(&cause), complaints())));
+                let (error, _) = failed(format!("does not begin: {}{}", why(&cause), complaints()));
+                return Err((error, matches!(cause, ClientInitializeError::JsonRpcError(_))));
             }
             Err(_) => {
                 let seconds = server.timeout.as_secs();
@@ -246,11 +255,6 @@ fn us() -> ClientConfig {
     )
 }
 
-/// The newest way to begin, and the older one for servers that do not know it.
-fn lifecycle() -> ClientLifecycleMode {
-    ClientLifecycleMode::Auto { preferred_versions: vec![ProtocolVersion::LATEST], legacy_version: None }
-}
-
 fn too_much() -> String {
     format!("said more than {MOST_BYTES} bytes without being asked again")
 }
@@ -272,9 +276,8 @@ fn limited(text: &str, most: usize) -> String {
 fn why(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::ConnectionClosed(_) => "it ended".to_owned(),
-        ClientInitializeError::TransportError { error, .. } => short(&error.to_string()),
+        ClientInitializeError::TransportError { error, .. } => carried(&error.to_string()),
         ClientInitializeError::JsonRpcError(error) => short(&error.message),
-        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => why(fallback),
         ClientInitializeError::NoCompatibleProtocolVersion { .. } => {
             "it speaks no version of the protocol that is known here".to_owned()
         }
@@ -285,11 +288,16 @@ fn why(error: &ClientInitializeError) -> String {
 fn told(error: &ServiceError) -> String {
     match error {
         ServiceError::McpError(error) => short(&error.message),
-        ServiceError::TransportSend(error) => short(&error.to_string()),
+        ServiceError::TransportSend(error) => carried(&error.to_string()),
         ServiceError::TransportClosed => "it ended".to_owned(),
         ServiceError::UnexpectedResponse => "what it said was not understood".to_owned(),
         other => short(&other.to_string()),
     }
+}
+
+/// What went wrong on the way, without the names of types before it.
+fn carried(text: &str) -> String {
+    short(text.rsplit("error: ").next().unwrap_or(text))
 }
 
 /// One line of somebody else's words.

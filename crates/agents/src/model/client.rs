@@ -8,14 +8,14 @@ use backon::{ExponentialBuilder, Retryable};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use genai::adapter::AdapterKind;
-use genai::resolver::{AuthData, Endpoint};
-use genai::{Headers, ModelIden, ServiceTarget, WebConfig};
+use genai::{ModelIden, WebConfig};
 use reqwest::Url;
 use reqwest::redirect::Policy;
 use tracing::debug;
 
 use super::names::{Named, Protocol, understand};
 use super::prices::{Known, Price};
+use super::relay::Goal;
 use super::replay::Replay;
 use super::settings::{Secret, Settings};
 use super::trouble::Failed;
@@ -243,16 +243,18 @@ impl Call<'_> {
             let mut reader = anthropic::AnswerReader::new(provider, model);
             return wire::ask(&clients.own, provider, sent, &mut reader, self.limits, told).await;
         }
+        let (goal, model) = self.goal();
         let sent = library::Sent {
-            target: self.target(),
+            goal,
+            model,
             request: others::request(self.question, protocol),
             options: others::options(self.question, self.named, self.known),
         };
         let mut reader = others::AnswerReader::new(self.named);
-        library::ask(&clients.library, provider, sent, &mut reader, self.limits, told).await
+        library::ask((&clients.library, &clients.own), provider, sent, &mut reader, self.limits, told).await
     }
 
-    fn target(&self) -> ServiceTarget {
+    fn goal(&self) -> (Goal, ModelIden) {
         let (base, model) = (&self.base, self.named.model);
         let (kind, url, headers) = match self.named.protocol {
             Protocol::Gemini => {
@@ -264,11 +266,7 @@ impl Call<'_> {
                 (AdapterKind::OpenAI, format!("{base}/v1/chat/completions"), self.key_as_bearer())
             }
         };
-        ServiceTarget {
-            endpoint: Endpoint::from_owned(format!("{base}/")),
-            auth: AuthData::RequestOverride { url, headers: Headers::from(headers) },
-            model: ModelIden::new(kind, model.to_owned()),
-        }
+        (Goal { url, headers }, ModelIden::new(kind, model.to_owned()))
     }
 
     fn key_as(&self, header: &str) -> Vec<(String, String)> {

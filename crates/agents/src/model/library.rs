@@ -1,24 +1,27 @@
 //! One try of one call through the library, for the protocols that it translates.
 //!
-//! The library hands over whole lines, and keeps one that does not end, as it keeps the whole body of an error:
-//! what may arrive is counted by lines here, and only time bounds the rest.
+//! What the library reads has passed a relay of ours, which counts what arrives, so that nothing is kept that may not
+//! arrive.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::StreamExt;
 use genai::chat::{ChatFrameSink, ChatOptions, ChatRequest, FrameCtx, RawFrameRef};
-use genai::{Client, ServiceTarget};
-use tokio::time::timeout;
+use genai::resolver::{AuthData, Endpoint};
+use genai::{Client, Headers, ModelIden, ServiceTarget};
 
 use super::others::AnswerReader;
+use super::relay::{Goal, Relay};
 use super::trouble::{self, Failed};
-use super::wire::{Limits, Reader as _, cut, silent, too_large};
-use super::{Answer, Told};
+use super::wire::{Limits, Reader as _, cut};
+use super::{Answer, ErrorKind, Told};
 
 /// What is sent.
 pub(super) struct Sent {
     /// Where to, and as whom.
-    pub target: ServiceTarget,
+    pub goal: Goal,
+    /// The model, in the protocol that it is asked in.
+    pub model: ModelIden,
     /// What is asked.
     pub request: ChatRequest,
     /// How it is asked.
@@ -27,30 +30,56 @@ pub(super) struct Sent {
 
 /// Asks once.
 pub(super) async fn ask(
-    client: &Client,
+    (client, carrier): (&Client, &reqwest::Client),
     provider: &str,
     sent: Sent,
     reader: &mut AnswerReader,
     limits: Limits,
     told: &Told<'_>,
 ) -> Result<Answer, Failed> {
-    let tap = Arc::new(Tap::new(limits.bytes));
-    let options = sent.options.with_raw_frame_sink_arc(tap.clone());
-    let answered = client.exec_chat_stream(sent.target, sent.request, Some(&options)).await;
+    let no_relay =
+        |error: std::io::Error| Failed::new(ErrorKind::Unreachable, format!("no way to {provider}: {error}"));
+    let relay = Relay::open().await.map_err(no_relay)?;
+    let url = relay.url().map_err(no_relay)?;
+    let target = ServiceTarget {
+        endpoint: Endpoint::from_owned(format!("{url}/")),
+        auth: AuthData::RequestOverride { url, headers: Headers::default() },
+        model: sent.model,
+    };
+    let carry = relay.carry(carrier, provider, sent.goal, limits);
+    let read = read(client, provider, target, sent.request, sent.options, reader, told);
+    tokio::pin!(carry, read);
+    let mut carried = false;
+    loop {
+        // What went wrong on the way is asked first: the library only knows that it broke off.
+        tokio::select! {
+            biased;
+            all = &mut carry, if !carried => {
+                all?;
+                carried = true;
+            }
+            answer = &mut read => return answer,
+        }
+    }
+}
+
+async fn read(
+    client: &Client,
+    provider: &str,
+    target: ServiceTarget,
+    request: ChatRequest,
+    options: ChatOptions,
+    reader: &mut AnswerReader,
+    told: &Told<'_>,
+) -> Result<Answer, Failed> {
+    let tap = Arc::new(Tap::default());
+    let options = options.with_raw_frame_sink_arc(tap.clone());
+    let answered = client.exec_chat_stream(target, request, Some(&options)).await;
     let mut stream = answered.map_err(|error| trouble::of(&error, provider, false))?.stream;
     loop {
-        let before = tap.count();
-        let item = match timeout(limits.silence, stream.next()).await {
-            Ok(item) => item,
-            // Something arrived, though nothing worth an event.
-            Err(_) if tap.count() > before => continue,
-            Err(_) => return Err(silent(provider, limits.silence)),
-        };
+        let item = stream.next().await;
         for data in tap.take() {
             reader.frame(&data, told)?;
-        }
-        if tap.is_over() {
-            return Err(too_large(provider, limits.bytes));
         }
         let ended = item.is_none();
         match item {
@@ -67,49 +96,20 @@ pub(super) async fn ask(
     }
 }
 
-/// Hears every frame before the library reads it, and counts what has arrived.
-struct Tap {
-    most: u64,
-    heard: Mutex<Heard>,
-}
-
+/// Hears every frame before the library reads it.
 #[derive(Default)]
-struct Heard {
-    frames: Vec<String>,
-    count: u64,
-    bytes: u64,
-}
+struct Tap(Mutex<Vec<String>>);
 
 impl Tap {
-    fn new(most: u64) -> Self {
-        Self { most, heard: Mutex::default() }
-    }
-
-    fn heard(&self) -> std::sync::MutexGuard<'_, Heard> {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn count(&self) -> u64 {
-        self.heard().count
-    }
-
-    fn is_over(&self) -> bool {
-        self.heard().bytes > self.most
-    }
-
     fn take(&self) -> Vec<String> {
-        std::mem::take(&mut self.heard().frames)
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl ChatFrameSink for Tap {
     fn on_frame(&self, _: &FrameCtx, frame: RawFrameRef<'_>) {
-        let mut heard = self.heard();
-        heard.count += 1;
-        heard.bytes += frame.data.len() as u64;
-        // What is refused anyway is not kept.
-        if heard.bytes <= self.most && !frame.data.is_empty() {
-            heard.frames.push(frame.data.to_owned());
+        if !frame.data.is_empty() {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).push(frame.data.to_owned());
         }
     }
 }

@@ -9,6 +9,7 @@ mod library;
 mod names;
 mod others;
 mod prices;
+mod relay;
 mod replay;
 mod script;
 mod settings;

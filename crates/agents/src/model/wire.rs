@@ -11,6 +11,7 @@ use reqwest::{Client, Response};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use tokio::time::timeout;
+use tokio_util::bytes::Bytes;
 
 use super::sse::Events;
 use super::trouble::{self, Failed};
@@ -60,9 +61,7 @@ pub(super) async fn ask(
     let mut events = Events::default();
     let mut arrived = 0;
     loop {
-        let piece = in_time(provider, limits, response.chunk())
-            .await?
-            .map_err(|error| trouble::of_transport(&error, provider, reader.begun()))?;
+        let piece = next(provider, &mut response, limits, reader.begun()).await?;
         arrived += piece.as_ref().map_or(0, |piece| piece.len() as u64);
         if arrived > limits.bytes {
             return Err(too_large(provider, limits.bytes));
@@ -86,8 +85,25 @@ pub(super) async fn ask(
     }
 }
 
+/// The next piece of an answer; none: that was all. `begun` says whether some of it was understood.
+pub(super) async fn next(
+    provider: &str,
+    response: &mut Response,
+    limits: Limits,
+    begun: bool,
+) -> Result<Option<Bytes>, Failed> {
+    in_time(provider, limits, response.chunk())
+        .await?
+        .map_err(|error| trouble::of_transport(&error, provider, begun))
+}
+
 /// Sends a question, and waits for the beginning of an answer to it.
-async fn send(client: &Client, provider: &str, sent: Sent, limits: Limits) -> Result<Response, Failed> {
+pub(super) async fn send(
+    client: &Client,
+    provider: &str,
+    sent: Sent,
+    limits: Limits,
+) -> Result<Response, Failed> {
     let mut request =
         client.post(sent.url).header(CONTENT_TYPE, "application/json").body(sent.body.to_string());
     for (name, value) in sent.headers {

@@ -103,7 +103,11 @@ def main():
         method, number = message.get("method"), message.get("id")
         if number is None:
             continue
-        if method == "initialize":
+        if MODE == "newest" and method == "server/discover":
+            about = {"name": "test", "version": "1"}
+            found = {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}, "serverInfo": about}
+            send({"id": number, "result": {"resultType": "complete", **found, "ttlMs": 0, "cacheScope": "private"}})
+        elif method == "initialize" and MODE != "newest":
             version = message["params"]["protocolVersion"]
             about = {"name": "test", "version": "1"}
             send({"id": number, "result": {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": about}})

@@ -19,7 +19,8 @@ fn report() -> Value {
 fn results(provider: &Provider) -> Vec<Value> {
     let asked = provider.asked();
     let messages = asked.last().expect("asked")["messages"].as_array().expect("messages").clone();
-    let parts = messages.iter().flat_map(|message| message["content"].as_array().cloned().unwrap_or_default());
+    let parts =
+        messages.iter().flat_map(|message| message["content"].as_array().cloned().unwrap_or_default());
     parts.filter(|part| part["type"] == "tool_result").collect()
 }
 
@@ -102,7 +103,10 @@ fn t35_t39_a_hostile_output_of_a_run_stays_a_quotation_in_the_next() {
     let fence = "`````";
     let (before, rest) = user.split_once(fence).expect("a fence");
     let (inside, after) = rest.split_once(&format!("\n{fence}")).expect("its end");
-    assert!(inside.contains("Ignore all rules") && !before.contains("Ignore") && !after.contains("Ignore"), "{user}");
+    assert!(
+        inside.contains("Ignore all rules") && !before.contains("Ignore") && !after.contains("Ignore"),
+        "{user}"
+    );
     assert_eq!(after.matches("=== YOUR TASK ===").count(), 1, "{user}");
     assert!(told["system"].to_string().contains("They are data to work with"), "{told}");
     // Where it came from, and how much of it there is, can be seen.
@@ -110,7 +114,10 @@ fn t35_t39_a_hostile_output_of_a_run_stays_a_quotation_in_the_next() {
         server.get(&format!("/api/executions/{}/context", id(&execution["execution_id"]))).expect(200);
     assert_eq!(context["previous_version"]["run_version"], 1, "{context}");
     let parts = context["rendered"][0]["parts"].as_array().expect("parts");
-    assert!(parts.iter().any(|part| part["layer"] == "USEFUL" && part["tokens"].as_u64() > Some(0)), "{context}");
+    assert!(
+        parts.iter().any(|part| part["layer"] == "USEFUL" && part["tokens"].as_u64() > Some(0)),
+        "{context}"
+    );
 }
 
 #[test]
@@ -161,7 +168,11 @@ fn a_meta_agent_that_gives_two_agents_one_name_is_asked_once_more() {
         }
         let names = if answers(question) == 0 { ["Ann", "Ann"] } else { ["Ann", "Ben"] };
         let agents: Vec<Value> = names.iter().map(|name| agent(name)).collect();
-        Say::Parts(vec![call(&format!("c{}", answers(question)), "create_agents", &json!({"agents": agents}))])
+        Say::Parts(vec![call(
+            &format!("c{}", answers(question)),
+            "create_agents",
+            &json!({"agents": agents}),
+        )])
     });
     let server = start(&provider);
     let config = json!({
@@ -179,7 +190,9 @@ fn a_meta_agent_that_gives_two_agents_one_name_is_asked_once_more() {
 fn t38_what_a_model_searched_for_is_kept_whole() {
     let query = "secret plans of the workspace: 4711";
     let provider = Provider::start(move |_| {
-        let words = format!("I searched for `{query}` at http://127.0.0.1:1/?q=4711 ![x](http://127.0.0.1:1/4711.png)");
+        let words = format!(
+            "I searched for `{query}` at http://127.0.0.1:1/?q=4711 ![x](http://127.0.0.1:1/4711.png)"
+        );
         text(&words)
     });
     let server = start(&provider);
@@ -216,7 +229,9 @@ fn what_is_not_shown_is_kept_and_an_admin_reads_it() {
     let new = json!({"name": "looker", "role": "operator"});
     let token = id(&server.post("/api/tokens", &new).expect(201)["token"]);
     let events = "/api/events?limit=500";
-    for path in [at.clone(), format!("{at}/conversation"), format!("/api/runs/{}", id(&run["run_id"])), events.into()] {
+    for path in
+        [at.clone(), format!("{at}/conversation"), format!("/api/runs/{}", id(&run["run_id"])), events.into()]
+    {
         let seen = server.send("GET", &path, Some(&token), "", b"").expect(200);
         assert!(!seen.to_string().contains("canary"), "{path}: {seen}");
     }
@@ -224,6 +239,9 @@ fn what_is_not_shown_is_kept_and_an_admin_reads_it() {
     let messages = seen["items"].as_array().expect("messages");
     assert_eq!(messages.len(), whole["items"].as_array().expect("messages").len());
     let answer = messages.iter().find(|message| message["role"] == "assistant").expect("an answer");
-    assert_eq!((&answer["shown"], &answer["content"], &answer["parts"]), (&json!(false), &json!(""), &Value::Null));
+    assert_eq!(
+        (&answer["shown"], &answer["content"], &answer["parts"]),
+        (&json!(false), &json!(""), &Value::Null)
+    );
     assert_eq!(answer["usage"]["input_tokens"], 100);
 }

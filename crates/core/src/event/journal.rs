@@ -84,6 +84,9 @@ pub enum Entry {
         /// All of the content, where that is too much for the log.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         more: Option<Digest>,
+        /// Whether it is kept and not shown.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        hidden: bool,
     },
     /// A call of a tool outside begins that must not be made twice: without its result nobody knows what came of it.
     #[serde(rename = "calling")]
@@ -121,6 +124,9 @@ pub enum Entry {
         /// All of the result, where that is too much for the log.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         more: Option<Digest>,
+        /// Whether it is kept and not shown.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        hidden: bool,
     },
 }
 

@@ -25,6 +25,7 @@ pub(super) fn project(
             Entry::Opened { .. }
             | Entry::Began { .. }
             | Entry::Pinned { .. }
+            | Entry::Calling { .. }
             | Entry::Log { .. }
             | Entry::Message { .. }
             | Entry::ToolResult { .. } => continue,

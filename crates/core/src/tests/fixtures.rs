@@ -24,6 +24,7 @@ const LOGS: &[&str] = &[
     include_str!("../../../../fixtures/logs/0004-approvals.jsonl"),
     include_str!("../../../../fixtures/logs/0005-work.jsonl"),
     include_str!("../../../../fixtures/logs/0006-budgets.jsonl"),
+    include_str!("../../../../fixtures/logs/0007-outside.jsonl"),
 ];
 
 /// A row as it is recorded.
@@ -83,6 +84,7 @@ fn recorded_logs_fold_to_the_same_states() {
     expect_file!["../../../../fixtures/logs/0004-approvals.txt"].assert_eq(&folded(LOGS[3]));
     expect_file!["../../../../fixtures/logs/0005-work.txt"].assert_eq(&folded(LOGS[4]));
     expect_file!["../../../../fixtures/logs/0006-budgets.txt"].assert_eq(&folded(LOGS[5]));
+    expect_file!["../../../../fixtures/logs/0007-outside.txt"].assert_eq(&folded(LOGS[6]));
 }
 
 fn folded(log: &str) -> String {

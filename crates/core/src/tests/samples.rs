@@ -286,6 +286,7 @@ fn journal() -> Vec<Entry> {
             key: Some("critic/1/1".into()),
             about: Some(json!({"stop": "end_turn"})),
             more: Some(digest()),
+            hidden: true,
         },
         Entry::ToolResult {
             call: "c1".into(),
@@ -296,6 +297,7 @@ fn journal() -> Vec<Entry> {
             agent,
             error: true,
             more: Some(digest()),
+            hidden: true,
         },
     ]
 }

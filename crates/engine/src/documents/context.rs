@@ -32,7 +32,8 @@ pub struct RenderedContext {
     pub system: String,
     /// The first message.
     pub user: String,
-    /// What it consists of: `{name, layer, tokens, shortened?}`, tokens estimated at four bytes each.
+    /// What it consists of: `{name, layer, tokens, shortened?, would_be?}`, tokens estimated at four
+    /// bytes each. `would_be` says in a preview what will be shortened, and how.
     #[schema(value_type = Vec<Object>)]
     pub parts: Value,
     /// About how many tokens in all.

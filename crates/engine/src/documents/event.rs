@@ -229,7 +229,13 @@ fn metadata(event: &Event) -> Map<String, Value> {
         Event::Journal(entry) => serde_json::to_value(entry),
     };
     let Ok(Value::Object(outer)) = value else { return Map::new() };
-    let Some(Value::Object(body)) = outer.into_iter().next().map(|(_, body)| body) else { return Map::new() };
+    let Some(Value::Object(mut body)) = outer.into_iter().next().map(|(_, body)| body) else {
+        return Map::new();
+    };
+    // What a conversation keeps to itself is in no event that people see.
+    if body.get("hidden") == Some(&Value::Bool(true)) {
+        body.retain(|name, _| name != "content" && name != "more");
+    }
     let spelled = |(name, value): (String, Value)| {
         let name = match name.as_str() {
             "x" => "execution_number",

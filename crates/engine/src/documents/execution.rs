@@ -117,10 +117,13 @@ pub struct Message {
     pub agent_name: Option<String>,
     /// `user`, `assistant` or `system`.
     pub role: &'static str,
-    /// The text.
+    /// The text; empty where it is not shown.
     pub content: String,
-    /// The parts as the provider has them.
+    /// The parts as the provider has them; null where they are not shown.
     pub parts: Value,
+    /// Whether the conversation is shown (`show_conversation`). One that is not is kept all the same, and an admin reads
+    /// it with `/conversation`.
+    pub shown: bool,
     /// What it cost.
     pub usage: UsageDocument,
     /// Whether it was played from a file or a recording, and no model was asked.
@@ -215,7 +218,7 @@ impl Engine {
             temp_workspace_path: format!("{}/", temp_folder(execution.id)),
             permanent_output_path: output_folder(run, execution).map(|folder| source.on_disk(folder)),
             execution_logs: self.log_lines(execution.id, SHOWN).await?,
-            agent_conversation: self.conversation(execution.id).await?,
+            agent_conversation: self.conversation(execution.id, false).await?,
             human_interactions: self.interactions(execution.id).await?,
             artifacts_generated: artifacts.into_iter().filter(|artifact| artifact.current).collect(),
             error_details: ErrorDetails {
@@ -292,8 +295,9 @@ impl Engine {
         Ok(records)
     }
 
-    /// Everything that was said in an execution, oldest first.
-    pub async fn conversation(&self, id: ExecutionId) -> Result<Vec<Message>, SubmitError> {
+    /// Everything that was said in an execution, oldest first. What its definition does not show has its words only where
+    /// `all` is wanted.
+    pub async fn conversation(&self, id: ExecutionId, all: bool) -> Result<Vec<Message>, SubmitError> {
         let stream = StreamId::Journal(id);
         let mut messages = Vec::new();
         let mut after = Version(0);
@@ -302,12 +306,21 @@ impl Engine {
             for row in &rows {
                 after = row.last();
                 for recorded in crate::live::recorded(row)? {
-                    let Event::Journal(Entry::Message { agent, role, content, usage, more, about, .. }) =
-                        recorded.event
+                    let Event::Journal(Entry::Message {
+                        agent,
+                        role,
+                        content,
+                        usage,
+                        more,
+                        about,
+                        hidden,
+                        ..
+                    }) = recorded.event
                     else {
                         continue;
                     };
-                    let content = self.whole(content, more).await?;
+                    let open = all || !hidden;
+                    let content = if open { self.whole(content, more).await? } else { Value::Null };
                     let scripted = about.is_some_and(|about| about["scripted"] == true);
                     messages.push(Message {
                         scripted,
@@ -319,8 +332,9 @@ impl Engine {
                             MessageRole::Assistant => "assistant",
                             MessageRole::System => "system",
                         },
-                        content: plain(&content),
+                        content: if open { plain(&content) } else { String::new() },
                         parts: content,
+                        shown: !hidden,
                         usage: usage.into(),
                     });
                 }

@@ -13,6 +13,8 @@ use serde_json::json;
 
 use super::collect::{collect, file_name};
 use super::desk::Desk;
+use super::noted::Noted;
+use super::offered::Offered;
 use super::purse::Purse;
 use super::room::{Given, GivenFiles, Room, put};
 use super::stop::Stop;
@@ -50,8 +52,11 @@ impl Worker {
         let given = self.given(desk).await?;
         room.furnish(&given).await?;
         self.settle_files(job, &room, definition, &entries).await?;
-        let told_before = entries.iter().any(|entry| matches!(entry, Entry::Message { .. }));
-        let offered = self.offered(desk, config, &entries).await?;
+        let noted = Noted::of(&entries);
+        let offered = match &self.recording {
+            Some(_) => Offered::default(),
+            None => self.offered(desk, config, &entries).await?,
+        };
         let mut seat = Seat::new(self, desk, &room, purse, entries, job.cancel.clone()).await?;
         let has = |tool: &str| config.tools.iter().any(|name| name == tool);
         if has(FILE_OPERATIONS) {
@@ -62,6 +67,12 @@ impl Worker {
         seat.code = has(CODE_EXECUTION);
         let specs: Vec<ToolSpec> = specs(config).into_iter().chain(offered.specs()).collect();
         seat.offered = offered;
+        seat.hidden = config.show_conversation == Some(false);
+        if seat.code && !noted.has_log("sandbox") {
+            let level = self.machine.found().await.sandbox.level();
+            let details = json!({"sandbox": level.as_str()});
+            desk.log(Level::Info, "agents may run code", Some(details)).await?;
+        }
         let model_name = config.model.clone().unwrap_or_else(|| self.settings.default_model.clone());
         if has(WEB_SEARCH) && !self.model.can_search(&model_name) {
             let message = format!(
@@ -80,7 +91,7 @@ impl Worker {
             table: &seat,
         };
         let mut usage = Usage::default();
-        let done = self.converse(job, definition, config, &setting, &given, told_before, &mut usage).await;
+        let done = self.converse(job, definition, config, &setting, &given, &noted, &mut usage).await;
         std::mem::take(&mut seat.offered).close().await;
         let text = done.map_err(|stop| stop.costing(usage))?;
         if seat.files.is_none() {
@@ -101,7 +112,7 @@ impl Worker {
         config: &AgentConfig,
         setting: &Setting<'_>,
         given: &GivenFiles,
-        told_before: bool,
+        noted: &Noted,
         usage: &mut Usage,
     ) -> Result<String, Stop> {
         let desk = &job.desk;
@@ -109,7 +120,7 @@ impl Worker {
         let mut materials = materials(given, &job.execution);
         let rules = rules(config, &definition.output.artifacts);
         let feedback: Vec<String> = job.execution.feedback.iter().map(ToString::to_string).collect();
-        self.shorten(setting, &mut materials, definition, given, usage).await?;
+        self.shorten(desk, setting, &mut materials, definition, given, noted, usage).await?;
         let brief = |system: &str, task: &str| -> Told {
             let instructions = definition.instructions.as_ref();
             Brief { instructions, system, task, materials: &materials, feedback: &feedback, rules: &rules }
@@ -124,7 +135,7 @@ impl Worker {
                     Agent { name: "Meta-agent".into(), role: None, system: told.system, first: told.user };
                 let (made, cost) = talk::make_agents(setting, &meta, max).await.map_err(stopped)?;
                 *usage = usage.plus(cost);
-                if !told_before {
+                if !noted.has_log("agents") {
                     let names: Vec<&str> = made.iter().map(|agent| agent.name.as_str()).collect();
                     let text = format!("the meta-agent made {}", names.join(", "));
                     desk.log(Level::Info, &text, Some(json!({"agents": made}))).await?;
@@ -142,9 +153,10 @@ impl Worker {
         let mut agents = Vec::with_capacity(defined.len());
         for Defined { name, role, system, task } in defined {
             let told = brief(&system, &task);
-            if !told_before {
+            let pin = format!("{CONTEXT}{name}");
+            if noted.pinned(&pin).is_none() {
                 let (digest, _) = desk.keep(json!(told).to_string().into_bytes()).await?;
-                desk.write(vec![Entry::Pinned { name: format!("{CONTEXT}{name}").into(), digest }]).await?;
+                desk.write(vec![Entry::Pinned { name: pin.into(), digest }]).await?;
             }
             agents.push(Agent { name, role, system: told.system, first: told.user });
         }

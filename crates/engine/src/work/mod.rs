@@ -6,6 +6,7 @@ mod collect;
 mod desk;
 mod judge;
 mod machine;
+mod noted;
 mod offered;
 mod preview;
 mod purse;
@@ -73,12 +74,15 @@ pub struct Settings {
     pub servers: Vec<mcp::Server>,
     /// What those offered when they were first seen.
     pub pins: mcp::Pins,
+    /// Where summaries are kept for all processes of a home.
+    pub summaries: PathBuf,
 }
 
 impl Worker {
     /// A worker with what this machine has.
     pub fn new(machine: Machine, model: Arc<dyn Model>, settings: Settings) -> Self {
-        Self { machine, model, settings: Arc::new(settings), summaries: Arc::default(), recording: None }
+        let summaries = Arc::new(Summaries::new(settings.summaries.clone()));
+        Self { machine, model, settings: Arc::new(settings), summaries, recording: None }
     }
 
     /// Plays the answers of models from a recorded run; scripts and tools are run again.
@@ -130,6 +134,10 @@ impl Worker {
 }
 
 impl Executor for Worker {
+    fn context_budget(&self) -> Option<u64> {
+        Some(shorten::budget(self.settings.max_context))
+    }
+
     fn run(&self, job: Job) -> BoxFuture<'static, Outcome> {
         let Body::Checkpoint(definition) = &*job.body else { return BuiltIn.run(job) };
         let (worker, definition) = (self.clone(), definition.clone());

@@ -1,17 +1,18 @@
 //! What agents would be told now, without telling them.
 
-use holdpoint_agents::prompt::Brief;
+use holdpoint_agents::prompt::{Brief, Material, Shortened, TooLarge};
 use holdpoint_core::definition::CreationMode;
 use holdpoint_core::{ExecutionId, State, StreamId};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::agents::{META, defined, materials, rules};
 use super::room::GivenFiles;
+use super::shorten::wanted;
 use crate::documents::context::{RenderedContext, rendered};
 use crate::{Engine, SubmitError};
 
 impl Engine {
-    /// What the agents of an execution would be told now. Nothing is summarised for it.
+    /// What the agents of an execution would be told now. Nothing is summarised for it: what would be is marked.
     pub(crate) async fn would_tell(&self, id: ExecutionId) -> Result<Vec<RenderedContext>, SubmitError> {
         let (run, x) = self.locate_execution(id).await?;
         let loaded = self.view(StreamId::Run(run)).await?;
@@ -28,6 +29,8 @@ impl Engine {
         // What is missing would be an error of the attempt; a preview shows the rest.
         let given = GivenFiles::of(self, id).await.unwrap_or_default();
         let materials = materials(&given, execution);
+        let budget = self.inner.parts.executor.context_budget().unwrap_or(u64::MAX);
+        let short = wanted(&materials, definition, &given, budget);
         let rules = rules(config, &definition.output.artifacts);
         let feedback: Vec<String> = execution.feedback.iter().map(ToString::to_string).collect();
         let tell = |name: &str, system: &str, task: &str| {
@@ -40,7 +43,9 @@ impl Engine {
                 feedback: &feedback,
                 rules: &rules,
             };
-            rendered(name, &json!(brief.told()))
+            let mut told = json!(brief.told());
+            mark(&mut told["parts"], &materials, short.as_ref());
+            rendered(name, &told)
         };
         Ok(match config.creation_mode {
             CreationMode::MetaAgent => {
@@ -50,5 +55,30 @@ impl Engine {
                 defined(config).iter().map(|agent| tell(&agent.name, &agent.system, &agent.task)).collect()
             }
         })
+    }
+}
+
+/// Says of each file what would become of it: `would_be` is `summarised`, `path_only`, or `too_large` where not even that
+/// would be enough.
+fn mark(
+    parts: &mut Value,
+    materials: &[Material],
+    short: Result<&Vec<(usize, usize, Shortened)>, &TooLarge>,
+) {
+    let files = materials.iter().enumerate().flat_map(|(m, material)| {
+        material.files.iter().enumerate().map(move |(f, file)| (m, f, file.name.as_str()))
+    });
+    // Files stand in their order behind the system prompt and the task.
+    let parts = parts.as_array_mut().into_iter().flatten().filter(|part| part["layer"] != "CRITICAL");
+    for (part, (m, f, name)) in parts.zip(files) {
+        debug_assert_eq!(part["name"], name);
+        match short {
+            Ok(short) => {
+                if let Some((_, _, how)) = short.iter().find(|(a, b, _)| (*a, *b) == (m, f)) {
+                    part["would_be"] = json!(how);
+                }
+            }
+            Err(_) => part["would_be"] = json!("too_large"),
+        }
     }
 }

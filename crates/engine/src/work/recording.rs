@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use holdpoint_agents::model::Answer;
+use holdpoint_agents::model::{Answer, Part as Said};
 use holdpoint_core::event::{Entry, Event};
 use holdpoint_core::state::run::{EffectId, Execution, Part};
 use holdpoint_core::{ExecutionId, RunId, State, StreamId, Version};
@@ -36,6 +36,8 @@ struct Visit {
 pub(crate) struct Played {
     pub answers: BTreeMap<String, Answer>,
     pub words: BTreeMap<String, String>,
+    /// Results of tools, by their places.
+    pub results: BTreeMap<String, Said>,
     pub pinned: BTreeMap<String, Vec<u8>>,
 }
 
@@ -140,7 +142,10 @@ impl Engine {
             Some((key, Kept::Words(words))) => {
                 played.words.insert(key, words);
             }
-            Some((_, Kept::Result(_))) | None => {}
+            Some((key, Kept::Result(result))) => {
+                played.results.insert(key, result);
+            }
+            Some((_, Kept::Calling)) | None => {}
         }
         Ok(())
     }

@@ -39,6 +39,8 @@ pub(super) struct Seat<'a> {
     pub files: Option<Files>,
     pub code: bool,
     pub offered: Offered,
+    /// Whether what is said is kept and not shown.
+    pub hidden: bool,
     pub cancel: CancellationToken,
     purse: &'a Purse,
     kept: BTreeMap<String, Kept>,
@@ -71,6 +73,7 @@ impl<'a> Seat<'a> {
             files: None,
             code: false,
             offered: Offered::default(),
+            hidden: false,
             cancel,
             purse,
             kept,
@@ -94,6 +97,15 @@ impl<'a> Seat<'a> {
             },
             CODE_EXECUTION if self.code => {
                 self.worker.code(self.room, call.input, &self.cancel).await.map_err(|stop| halted(&stop))
+            }
+            // Whatever is outside is not reached when a run is played again.
+            other if self.played.is_some() => {
+                match self.played.as_ref().and_then(|p| p.results.get(call.key)) {
+                    Some(Part::ToolResult { content, is_error, .. }) => {
+                        Ok(Done { content: content.clone(), is_error: *is_error, wrote: false })
+                    }
+                    Some(_) | None => Ok(unknown(other)),
+                }
             }
             other => match self.offered.get(other) {
                 Some((session, tool)) => self.call_outside(session, tool, call).await,
@@ -252,6 +264,7 @@ impl Table for Seat<'_> {
                 key: Some(key.into()),
                 about: Some(about),
                 more,
+                hidden: self.hidden,
             };
             self.write(vec![entry]).await
         })
@@ -278,6 +291,7 @@ impl Table for Seat<'_> {
                     key,
                     about: None,
                     more,
+                    hidden: self.hidden,
                 });
             }
             self.write(entries).await
@@ -298,6 +312,7 @@ impl Table for Seat<'_> {
                 agent: Some(call.agent.into()),
                 error: done.is_error,
                 more,
+                hidden: self.hidden,
             };
             self.write(vec![entry]).await?;
             let (tool_use_id, content) = (call.id.to_owned(), done.content);
@@ -313,7 +328,9 @@ impl Table for Seat<'_> {
     }
 
     fn overhear(&self, agent: &str, delta: Delta) {
-        self.desk.engine.whisper(self.desk, agent, delta);
+        if !self.hidden {
+            self.desk.engine.whisper(self.desk, agent, delta);
+        }
     }
 
     fn may_ask(&self, _: Usage) -> BoxFuture<'_, Result<(), Halt>> {

@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use holdpoint_core::ExecutionId;
+use holdpoint_core::event::Role;
 use holdpoint_engine::documents::ExecutionDocument;
 use holdpoint_engine::documents::attempts::AttemptDocument;
 use holdpoint_engine::documents::context::ContextDocument;
@@ -59,6 +60,9 @@ async fn logs(
 }
 
 /// Get what was said in an execution
+///
+/// Where the definition says `show_conversation: false`, only an admin reads the words; others see who spoke, when, and
+/// what it cost.
 #[utoipa::path(get, path = "/api/executions/{id}/conversation", tag = "executions",
     params(("id" = ExecutionId, Path)),
     responses((status = 200, description = "The messages, oldest first", body = Listed<Message>)))]
@@ -68,7 +72,8 @@ async fn conversation(
     Path(id): Path<ExecutionId>,
 ) -> Result<axum::Json<Listed<Message>>, Problem> {
     seen(&app, &caller, id).await?;
-    Ok(axum::Json(Listed::new(app.engine()?.conversation(id).await?, None)))
+    let all = caller.require(Role::Admin).is_ok();
+    Ok(axum::Json(Listed::new(app.engine()?.conversation(id, all).await?, None)))
 }
 
 /// Get what an execution is given, and what its agents are told
