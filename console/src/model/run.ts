@@ -78,7 +78,7 @@ function spent(execution: Execution | undefined): string {
   return parts.join(', ');
 }
 
-export type Act = 'start' | 'pause' | 'resume' | 'retry' | 'cancel' | 'note' | 'fail' | 'abort' | 'rollback' | 'compare';
+export type Act = 'start' | 'pause' | 'resume' | 'retry' | 'cancel' | 'note' | 'fail' | 'abort';
 
 /** Why something cannot be done now; nothing, where it can. */
 export type Off = Record<Act, string | undefined>;
@@ -101,7 +101,5 @@ export function whyOff(run: Pick<Run, 'status' | 'pause_requested' | 'current_ex
     note: first ?? (execution?.status !== 'in_progress' || execution.waiting_for ? 'No agent works now.' : execution.mode !== 'agentic' ? `${name} is not done by an agent.` : undefined),
     fail: first ?? over,
     abort: first ?? over,
-    rollback: undefined,
-    compare: undefined,
   };
 }

@@ -95,7 +95,7 @@ export function Button({
   );
   if (!off) return button;
   return (
-    <span className={clsx('inline-flex min-w-0 gap-2', offAt === 'below' ? 'flex-col' : 'items-center')}>
+    <span className={clsx('inline-flex gap-2', offAt === 'hidden' ? 'flex-none' : 'min-w-0', offAt === 'below' ? 'flex-col' : 'items-center')}>
       {button}
       <span id={reason} className={clsx('text-small text-ink-3', offAt === 'hidden' && 'sr-only')}>
         {off}

@@ -25,7 +25,7 @@ export function useActs(view: RunView, run: Run) {
   const { execution, me } = view;
   const navigate = useNavigate();
   const offline = useOffline();
-  const off = whyOff(run, execution, me, offline);
+  const off = { ...whyOff(run, execution, me, offline), compare: run.previous_run_id ? undefined : `v${run.run_version ?? ''} extends no other run.` };
   const acts = { pause: usePause(), resume: useResume(), start: useAnswer(), retry: useRetry(), cancel: useCancel(), fail: useFail(), abort: useAbort(), note: useNote() };
   const [asking, ask] = useState<Asking>();
   const setAsking = (next: Asking) => {
@@ -71,7 +71,6 @@ export type Acts = ReturnType<typeof useActs>;
 export function Actions({ run, view, acts }: { run: Run; view: RunView; acts: Acts }) {
   const { off, setAsking } = acts;
   const paused = run.status === 'paused' || run.pause_requested;
-  const first = run.previous_run_id ? undefined : `v${run.run_version ?? ''} extends no other run.`;
   const small = { size: 'small', offAt: 'hidden' } as const;
   const begins = off.start === undefined;
   const failed = view.execution?.status === 'failed';
@@ -87,10 +86,10 @@ export function Actions({ run, view, acts }: { run: Run; view: RunView; acts: Ac
           Try again
         </Button>
       )}
-      <Button {...small} keys="=" word="compare" off={off.compare ?? first} title={first} onClick={acts.compare}>
+      <Button {...small} keys="=" word="compare" off={off.compare} title={off.compare} onClick={acts.compare}>
         Compare
       </Button>
-      <Button {...small} keys="b" word="roll back" off={off.rollback} onClick={acts.rollback}>
+      <Button {...small} keys="b" word="roll back" onClick={acts.rollback}>
         Roll back or fork
       </Button>
       <Button {...small} icon="comment" keys="m" word="note" off={off.note} title={off.note} onClick={() => setAsking('note')}>

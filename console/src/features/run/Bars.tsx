@@ -26,7 +26,7 @@ function look(bar: Bar): string {
 function OneBar({ bar, x, width, active }: Placed & { active: boolean }) {
   return (
     <span
-      className={clsx('absolute rounded-1 forced-colors:border forced-colors:border-[CanvasText]', HEIGHTS[bar.kind], look(bar), bar.kind !== 'wait' && width < 5 && 'rounded-none!', active && 'outline-2 outline-offset-1 outline-ink')}
+      className={clsx('absolute rounded-1 forced-colors:border forced-colors:border-[CanvasText]', HEIGHTS[bar.kind], look(bar), (bar.kind === 'delay' || (bar.kind !== 'wait' && width < 5)) && 'rounded-none!', active && 'outline-2 outline-offset-1 outline-ink')}
       style={{ left: x, width }}
     >
       {bar.kind === 'wait' && bar.to !== undefined && width > 46 && (

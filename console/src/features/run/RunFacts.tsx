@@ -10,7 +10,7 @@ interface Budgets {
   run?: { cost_usd?: number | null } | null;
 }
 
-export function RunFacts({ run, view, reasons }: { run: Run; view: RunView; reasons: readonly string[] }) {
+export function RunFacts({ run, view, reasons, phone }: { run: Run; view: RunView; reasons: readonly string[]; phone: boolean }) {
   const now = useNow(run.status === 'in_progress' ? 5000 : 60_000);
   const began = view.events.data?.items.find((event) => event.event_type === 'run.started' || event.event_type === 'run.created');
   const by = began?.actor.kind === 'person' ? began.actor.name : undefined;
@@ -20,6 +20,13 @@ export function RunFacts({ run, view, reasons }: { run: Run; view: RunView; reas
   return (
     <div className="flex flex-wrap items-start gap-x-[30px] gap-y-2 px-5 pt-[14px] max-tablet:px-4">
       <Facts className="max-tablet:gap-x-5">
+        {phone && run.pipeline_id && (
+          <Fact label="Pipeline" className="w-full">
+            <Link to="/pipelines/$pipelineId" params={{ pipelineId: run.pipeline_id }} className="underline decoration-line-2 underline-offset-2">
+              {run.pipeline_name}
+            </Link>
+          </Fact>
+        )}
         <Fact label="Started">
           {run.started_at ? <Time at={run.started_at} as="moment" /> : 'Not yet'}
           {by && run.started_at && `, by ${by}`}

@@ -16,7 +16,7 @@ const NAMES = 150;
 const NARROW = 104;
 /** Kept free at the right, for what is to come and for marks. */
 const END = 28;
-const AHEAD = 56;
+const AHEAD = 68;
 
 /** The time, once a second while something goes on. */
 function useSecond(going: boolean): number {
@@ -105,10 +105,10 @@ export function Timeline({ view, fold, onFold, phone }: { view: RunView; fold: b
             ))}
             {ahead.map((stop) => (
               <li key={stop.id} className="flex h-8 items-center border-t border-line">
-                <span className="truncate pr-2 pl-5 font-name max-tablet:pl-4" style={{ width: names }}>
+                <span className="truncate pr-2 pl-5 font-name max-tablet:pl-4">
                   {stop.name}
                 </span>
-                <span aria-hidden="true" className="ml-auto mr-4 h-4 w-10 rounded-1 border border-dashed border-line-2" />
+                <span aria-hidden="true" className="mr-4 ml-auto h-4 w-10 flex-none rounded-1 border border-dashed border-line-2" />
                 <span className="sr-only">to come</span>
               </li>
             ))}

@@ -61,7 +61,11 @@ function Shown({ run, view }: { run: Run; view: RunView }) {
   const status = runStatus(run, (waiting) => isMine(me, waiting));
   const name = run.pipeline_name ?? 'Run';
   const version = `v${run.run_version ?? ''}`;
-  const reasons = [acts.off.note && `Note is off: ${lower(acts.off.note)}`, run.status !== 'paused' && acts.off.pause && `Pause is off: ${lower(acts.off.pause)}`, run.status === 'paused' && acts.off.resume && `Resume is off: ${lower(acts.off.resume)}`].filter((one): one is string => Boolean(one));
+  const reasons = why([
+    ['Compare', acts.off.compare],
+    ['Note', acts.off.note],
+    run.status === 'paused' ? ['Resume', acts.off.resume] : ['Pause', run.pause_requested ? undefined : acts.off.pause],
+  ]);
   const crumb = run.pipeline_id ? (
     <Link key="pipeline" to="/pipelines/$pipelineId" params={{ pipelineId: run.pipeline_id }} className="truncate hover:text-ink hover:underline">
       {name}
@@ -77,11 +81,11 @@ function Shown({ run, view }: { run: Run; view: RunView }) {
   );
   const read = view.checkpoints.error ?? view.events.error;
   return (
-    <Page title={`${name} ${version}`} heading={<Crumbs>{[crumb, version]}</Crumbs>} meta={<Badge status={status} />} actions={<Actions run={run} view={view} acts={acts} />}>
+    <Page title={`${name} ${version}`} heading={<Crumbs>{phone ? [version] : [crumb, version]}</Crumbs>} meta={<Badge status={status} />} actions={<Actions run={run} view={view} acts={acts} />}>
       <div className={onePane ? 'scroll-pane min-h-0 flex-1' : 'flex min-h-0 flex-1 flex-col'}>
         {acts.problem && !acts.asking && <ErrorBlock title="That was not done" problem={acts.problem} className="mx-5 mt-3 max-tablet:mx-4" />}
         {phone && <Waits run={run} view={view} />}
-        <RunFacts run={run} view={view} reasons={phone ? [] : reasons} />
+        <RunFacts run={run} view={view} reasons={reasons} phone={phone} />
         <div className="flex-none px-5 pt-[14px] pb-2 max-tablet:px-4">
           <Track label="Checkpoints" stops={stops} current={stop?.id} onSelect={view.select} end={view.end} />
         </div>
@@ -100,7 +104,12 @@ function Shown({ run, view }: { run: Run; view: RunView }) {
   );
 }
 
-const lower = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
+/** Why acts are off, each reason once: "Note and Pause are off: the run has ended." */
+function why(acts: readonly (readonly [string, string | undefined])[]): string[] {
+  const reasons = new Map<string, string[]>();
+  for (const [name, reason] of acts) if (reason) reasons.set(reason, [...(reasons.get(reason) ?? []), name]);
+  return [...reasons].map(([reason, names]) => `${names.join(' and ')} ${names.length > 1 ? 'are' : 'is'} off: ${reason.charAt(0).toLowerCase()}${reason.slice(1)}`);
+}
 
 const NAMES = { conversation: 'Conversation', context: 'Context', artifacts: 'Artifacts', logs: 'Logs', events: 'Events', cost: 'Cost' };
 

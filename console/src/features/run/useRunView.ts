@@ -69,7 +69,7 @@ export function useRunView() {
   const go = (change: Partial<typeof search>, replace = true) => void navigate({ search: (now) => ({ ...now, ...change }), replace });
   const models = usage.data?.items.flatMap((item) => (item.key ? [item.key] : [])) ?? NONE;
   const definition = pipeline.data?.checkpoints.find((one) => one.checkpoint_id === execution?.checkpoint_id);
-  // Messages do not say which model they are from: it is known where there was one, or where the definition has not changed.
+  // Messages do not say which model they are from: it is known where the definition has not changed, or there was one only.
   const pinned = definition && definition.definition_digest === execution?.definition_digest ? (definition.execution.agent_config?.model ?? undefined) : undefined;
 
   return {
@@ -93,7 +93,7 @@ export function useRunView() {
     rows,
     row,
     ahead,
-    model: models.length === 1 ? models[0] : pinned,
+    model: pinned ?? (models.length === 1 && run.data?.status === 'completed' ? models[0] : undefined),
     tab: (TABS as readonly string[]).includes(search.tab ?? '') ? (search.tab as TabName) : ('conversation' as TabName),
     select: (id: string) => go({ execution: id, attempt: undefined, message: undefined, artifact: undefined }),
     selectRow: (one: Row) => go({ execution: one.execution, attempt: `${one.revision}.${one.attempt}`, message: undefined, artifact: undefined }),
