@@ -29,7 +29,7 @@ it('slice 9: compares two revisions of an execution, with the changed words mark
   await both.getByText('Plan in v1, revision 1, try 1').waitFor();
   await both.getByText('Plan in v1, revision 2, try 1').waitFor();
   await both.getByText('first difference').waitFor();
-  await both.locator('ins', { hasText: 'second version' }).first().waitFor();
+  await both.locator('ins', { hasText: 'stay close' }).first().waitFor();
   await both.locator('del').first().waitFor();
   await page.keyboard.press('n');
   expect(await page.evaluate(() => document.activeElement?.matches('[data-change],[data-stop]'))).toBe(true);

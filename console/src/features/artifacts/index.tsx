@@ -59,20 +59,23 @@ export default function Artifacts() {
       meta={list.data && many(groups.length, 'name')}
       actions={
         <>
-          {phone && shown && (
+          {phone && shown ? (
             <Button size="small" icon="left" onClick={() => open(undefined)}>
               All names
             </Button>
+          ) : (
+            <>
+              <span className="w-44 flex-none">
+                <Select
+                  aria-label="Pipeline"
+                  value={search.pipeline_id ?? ''}
+                  onChange={(event) => void navigate({ search: (now) => ({ ...now, pipeline_id: event.target.value || undefined, name: undefined, artifact: undefined }), replace: true })}
+                  options={[{ value: '', label: 'All pipelines' }, ...pipelines.map((one) => ({ value: one.pipeline_id, label: one.pipeline_name }))]}
+                />
+              </span>
+              <Input find hint="/" data-find aria-label="Find a name" placeholder="Find a name" className="w-52" value={search.find ?? ''} onChange={(event) => void navigate({ search: (now) => ({ ...now, find: event.target.value || undefined }), replace: true })} />
+            </>
           )}
-          <span className="w-44 flex-none">
-            <Select
-              aria-label="Pipeline"
-              value={search.pipeline_id ?? ''}
-              onChange={(event) => void navigate({ search: (now) => ({ ...now, pipeline_id: event.target.value || undefined, name: undefined, artifact: undefined }), replace: true })}
-              options={[{ value: '', label: 'All pipelines' }, ...pipelines.map((one) => ({ value: one.pipeline_id, label: one.pipeline_name }))]}
-            />
-          </span>
-          <Input find hint="/" data-find aria-label="Find a name" placeholder="Find a name" className="w-52" value={search.find ?? ''} onChange={(event) => void navigate({ search: (now) => ({ ...now, find: event.target.value || undefined }), replace: true })} />
         </>
       }
     >
