@@ -1,6 +1,6 @@
 /**
  * What is plainly wrong with a draft, known without asking: said at once, while the server's own word is under way.
- * The server decides; where both speak of one field, its sentence stands.
+ * The server decides; where both speak of one field, the sentence that says how to put it right stands.
  */
 import type { FieldFault } from '@/api/problem';
 import { type Draft, isObject, type Loose, listAt, look, type Part, textAt } from './definition';
@@ -77,9 +77,9 @@ export function serverFaults(errors: readonly FieldFault[], draft: Draft): Fault
   });
 }
 
-/** Both together, one per field: the server's word counts. */
+/** Both together, one per field. */
 export function merged(local: readonly Fault[], server: readonly Fault[]): Fault[] {
   const at = (fault: Fault) => `${fault.key ?? ''}${fault.pointer}`;
-  const said = new Set(server.map(at));
-  return [...server, ...local.filter((fault) => !said.has(at(fault)))];
+  const said = new Set(local.map(at));
+  return [...local, ...server.filter((fault) => !said.has(at(fault)))];
 }

@@ -17,7 +17,7 @@ export interface Unread {
 }
 
 /** Reads a text. JSON is YAML, so one reader does for both. */
-export function read(text: string, before: Draft): Draft | Unread {
+export function read(text: string, before: Draft, keyOf?: (place: number) => string): Draft | Unread {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const [error] = document.errors;
@@ -29,7 +29,7 @@ export function read(text: string, before: Draft): Draft | Unread {
   } catch (thrown) {
     return { message: thrown instanceof Error ? thrown.message : String(thrown), line: undefined };
   }
-  const draft = draftFrom(plain, before);
+  const draft = draftFrom(plain, before, keyOf);
   return typeof draft === 'string' ? { message: draft, line: undefined } : draft;
 }
 

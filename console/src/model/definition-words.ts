@@ -92,7 +92,7 @@ export function holds(part: Part): { before: string | undefined; after: string |
   const revisions = Number(at('max_revision_iterations') ?? 0);
   return {
     before: at('requires_approval_to_start') === true ? `Hold: ${who ? `${who}, ` : ''}approve the start` : undefined,
-    after: at('requires_approval_to_complete') === true ? `Hold: ${who ?? 'approve the result'}${revisions > 0 ? `, up to ${many(revisions, 'revision')}` : ''}` : undefined,
+    after: at('requires_approval_to_complete') === true ? `Hold: ${who ?? (revisions > 0 ? 'approve' : 'approve the result')}${revisions > 0 ? `, up to ${many(revisions, 'revision')}` : ''}` : undefined,
   };
 }
 

@@ -47,6 +47,8 @@ it('knows a checkpoint again when the file renames it, and says what cannot be r
   const back = read(textOf(draft, 'yaml').replaceAll('Form', 'Scope'), draft) as Draft;
   expect(back.parts.map((part) => part.id)).toEqual(['id-1', 'id-2']);
   expect(look(back.parts[1]?.definition, '/dependencies/required_checkpoint_ids')).toEqual(['id-1']);
+  const half = read(textOf(draft, 'yaml').replace('checkpoint_name: Form', 'checkpoint_name: Scope'), draft, (place) => `k${place}`) as Draft;
+  expect(look(half.parts[1]?.definition, '/dependencies/required_checkpoint_ids')).toEqual(['id-1']);
   expect(read('pipeline_name: [', draft)).toMatchObject({ line: 1 });
   expect(draftFrom([1], draft)).toContain('object');
 });
@@ -88,13 +90,14 @@ it('keeps the fields of one mode alone', () => {
   expect(Object.keys(inValidation({ enabled: true, validation_mode: 'llm_schema' }, { validation_mode: 'llm_custom' }))).not.toContain('schema_validation_strictness');
 });
 
-it('finds what is plainly wrong, and lets the server have the last word', () => {
+it('finds what is plainly wrong, and says each thing once', () => {
   const draft = { ...empty, name: ' ', parts: [made(empty, 'script')] };
   const local = localFaults(draft);
   expect(local.map((fault) => fault.pointer)).toEqual(['/pipeline_name', '/instructions/task_prompt', '/execution/script_config/script_path']);
   const server = serverFaults([{ pointer: '/checkpoints/0/execution/script_config/script_path', message: 'a path is required (line 3, column 2)' }], draft);
   expect(server).toEqual([{ key: draft.parts[0]?.key, pointer: '/execution/script_config/script_path', message: 'A path is required.' }]);
-  expect(merged(local, server).filter((fault) => fault.pointer.endsWith('script_path'))).toEqual(server);
+  expect(merged(local, server)).toEqual(local);
+  expect(merged([], server)).toEqual(server);
 });
 
 it('says what a checkpoint is and where it holds', () => {

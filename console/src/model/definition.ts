@@ -180,7 +180,7 @@ let made = 0;
 export const newKey = () => `new-${(made += 1)}`;
 
 /** The draft that a file describes. Checkpoints are known again by name, then by place; so is what stands inside them. */
-export function draftFrom(file: Json, before: Draft): Draft | string {
+export function draftFrom(file: Json, before: Draft, keyOf: (place: number) => string = newKey): Draft | string {
   if (!isObject(file)) return 'A pipeline file is an object with pipeline_name and checkpoints.';
   const given = file.checkpoints ?? [];
   if (!Array.isArray(given) || !given.every(isObject)) return 'checkpoints is a list of checkpoints.';
@@ -197,13 +197,15 @@ export function draftFrom(file: Json, before: Draft): Draft | string {
   const parts: Part[] = given.map((one, at) => {
     const definition = put(one, '/checkpoint_id', undefined);
     const part = known[at];
-    return { key: part?.key ?? newKey(), ...(part?.id ? { id: part.id } : {}), definition: part ? withIds(definition, part.definition) : definition };
+    return { key: part?.key ?? keyOf(at), ...(part?.id ? { id: part.id } : {}), definition: part ? withIds(definition, part.definition) : definition };
   });
   const keys = new Map<string, string>();
   for (const part of [...parts].reverse()) {
     if (part.id) keys.set(part.id, part.key);
     keys.set(nameOf(part), part.key);
   }
+  // What was renamed is still meant by what refers to its old name.
+  known.forEach((part) => part && !keys.has(nameOf(part)) && keys.set(nameOf(part), part.key));
   const byKey = new Map(parts.map((part) => [part.key, part]));
   const artifact = (key: string, name: string) => {
     const found = artifactsOf(byKey.get(key)).find((one) => one.name === name);

@@ -83,7 +83,7 @@ export default function CodeEditor({ text, format, onChange, label, marks, class
           keymap.of([...defaultKeymap, ...historyKeymap, ...(writable ? [indentWithTab] : [])]),
           language.of(LANGUAGES[format ?? '']?.() ?? []),
           EditorView.lineWrapping,
-          EditorView.contentAttributes.of({ 'aria-label': label, ...(described ? { 'aria-describedby': described } : {}) }),
+          EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0', ...(described ? { 'aria-describedby': described } : {}) }),
           EditorState.readOnly.of(!writable),
           EditorView.editable.of(writable),
           EditorView.updateListener.of((update) => {

@@ -64,7 +64,7 @@ export default function FileEditor({ text, format, label, onChange, marks, folds
           keymap.of([...defaultKeymap, ...historyKeymap, ...(writable ? [indentWithTab] : [])]),
           format === 'json' ? json() : yaml(),
           EditorView.lineWrapping,
-          EditorView.contentAttributes.of({ 'aria-label': label }),
+          EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
           EditorState.readOnly.of(!writable),
           EditorView.editable.of(writable),
           EditorView.updateListener.of((update) => {

@@ -24,6 +24,14 @@ interface Props {
   onUnread: (unread: Unread | undefined) => void;
 }
 
+interface Typed {
+  text: string;
+  of: Draft;
+  format: FileFormat;
+  origin: Draft;
+  session: number;
+}
+
 const fileName = (name: string) =>
   `${
     name
@@ -34,8 +42,9 @@ const fileName = (name: string) =>
 
 export function FileSide({ draft, base, selected, focused, faults, off, onChange, unread, onUnread }: Props) {
   const [format, setFormat] = useState<FileFormat>('yaml');
-  // What was typed stands as it was typed for as long as it says what the draft says.
-  const [typed, setTyped] = useState<{ text: string; of: Draft; format: FileFormat }>();
+  // What was typed stands as it was typed for as long as it says what the draft says; it is read beside what stood
+  // there when the typing began, so that a half-written name is no other checkpoint.
+  const [typed, setTyped] = useState<Typed>();
   const told = useMemo(() => textOf(draft, format), [draft, format]);
   const saved = useMemo(() => textOf(base, format), [base, format]);
   const own = typed && typed.of === draft && typed.format === format ? typed.text : undefined;
@@ -63,12 +72,14 @@ export function FileSide({ draft, base, selected, focused, faults, off, onChange
     return part.key !== selected && found && draft.parts.length > 1 ? [found] : [];
   });
   const change = (next: string) => {
-    const result = read(next, draft);
+    const origin = typed && own !== undefined ? typed.origin : draft;
+    const session = typed && own !== undefined ? typed.session : (typed?.session ?? 0) + 1;
+    const result = read(next, origin, (place) => `file-${session}-${place}`);
     if ('message' in result) {
-      setTyped({ text: next, of: draft, format });
+      setTyped({ text: next, of: draft, format, origin, session });
       return onUnread(result);
     }
-    setTyped({ text: next, of: result, format });
+    setTyped({ text: next, of: result, format, origin, session });
     onUnread(undefined);
     onChange(result);
   };
@@ -80,13 +91,13 @@ export function FileSide({ draft, base, selected, focused, faults, off, onChange
         <span className="truncate font-value">
           {fileName(draft.name)}.{format}
         </span>
-        <span className="truncate text-ink-3 max-wide:hidden">the same definition</span>
+        <span className="truncate text-ink-3 max-huge:hidden">the same definition</span>
         <span className="flex-1" />
         <SegmentedControl label="Format of the file" value={format} onChange={(next) => (setFormat(next as FileFormat), onUnread(undefined))} segments={[{ value: 'yaml', label: 'YAML' }, { value: 'json', label: 'JSON' }]} />
         <Copy text={text} label="Copy the file" />
       </header>
       <Suspense fallback={<Loading label="File" rows={0} />}>
-        <FileEditor text={text} format={format} label="The definition as a file" onChange={off ? undefined : change} marks={marks} folds={folds} foldedFor={`${selected ?? ''} ${draft.parts.map((part) => part.key).join(' ')}`} line={line} />
+        <FileEditor text={text} format={format} label="The definition as a file" onChange={off ? undefined : change} marks={marks} folds={folds} foldedFor={selected ?? ''} line={line} />
       </Suspense>
       {unread && (
         <div className="flex-none border-t border-line px-[14px] py-2">

@@ -95,7 +95,7 @@ function Body({ part, meta, shown }: { part: Part; at: number; meta: string; sho
       </span>
       <span className="min-w-0">
         <span className="block truncate font-name">{nameOf(part) || 'No name'}</span>
-        <span className="block truncate text-small leading-[17px] text-ink-3">{meta}</span>
+        <span className="block truncate text-small leading-[17px] text-ink-2">{meta}</span>
       </span>
     </div>
   );
@@ -139,13 +139,13 @@ function Entry({ part, at, selected, wrong, off, lifted, line, onSelect }: Entry
   );
 }
 
+const HOLD =
+  'linear-gradient(var(--color-ink-3) 0 0) top / 100% 2.5px no-repeat, repeating-linear-gradient(90deg, var(--color-ink-3) 0 5px, transparent 5px 8.5px) bottom / 100% 2.5px no-repeat';
+
 /** The hold line, lying: what stands below waits for a word. */
 const Hold = ({ children }: { children: string }) => (
-  <p className="flex h-5 items-center gap-[9px] truncate pl-14 text-label text-ink-3">
-    <span
-      aria-hidden="true"
-      className="h-[7px] w-[26px] flex-none bg-[linear-gradient(var(--color-ink-3)_0_0)_top/100%_2.5px_no-repeat,repeating-linear-gradient(90deg,var(--color-ink-3)_0_5px,transparent_5px_8.5px)_bottom/100%_2.5px_no-repeat]"
-    />
-    {children}
+  <p className="flex h-5 items-center gap-[9px] pr-[14px] pl-14 text-label text-ink-3">
+    <span aria-hidden="true" className="h-[7px] w-[26px] flex-none" style={{ background: HOLD }} />
+    <span className="truncate">{children}</span>
   </p>
 );

@@ -8,6 +8,7 @@ import { hasRole } from '@/model/rights';
 import { Button } from '@/ui/Button';
 import { Input } from '@/ui/fields';
 import { useOffline } from '@/ui/HintBar';
+import { usePhone } from '@/ui/media';
 import type { MenuItem } from '@/ui/overlays';
 import { Page } from '@/ui/page';
 import { useShortcut } from '@/ui/shortcuts';
@@ -25,6 +26,7 @@ export default function Pipelines() {
   const { me, pipelines, all, asks, waiting } = usePipelineRows();
   const [act, setAct] = useState<{ kind: 'start' | 'delete'; pipeline: Pipeline }>();
   const offline = useOffline();
+  const phone = usePhone();
   const mayChange = offline ?? (hasRole(me, 'admin') ? undefined : `Your role is ${me?.role ?? 'none'}; this needs admin.`);
   const mayStart = offline ?? (hasRole(me, 'operator') ? undefined : `Your role is ${me?.role ?? 'none'}; this needs operator.`);
   const shown = found(all, search.find ?? '');
@@ -75,7 +77,7 @@ export default function Pipelines() {
     </>
   );
   return (
-    <Page title="Pipelines" meta={pipelines.data && (mine > 0 ? `${all.length}, of which ${mine} ${mine === 1 ? 'waits' : 'wait'} for you` : all.length)} actions={actions}>
+    <Page title="Pipelines" meta={pipelines.data && (mine === 0 ? all.length : phone ? `${mine} for you` : `${all.length}, of which ${mine} ${mine === 1 ? 'waits' : 'wait'} for you`)} actions={actions}>
       <div className="scroll-pane min-h-0 flex-1">
         {pipelines.error && <ErrorBlock title="The pipelines could not be read" problem={pipelines.error} className="m-5 max-w-[560px]" action={<Button size="small" onClick={() => void pipelines.refetch()}>Try again</Button>} />}
         {pipelines.isPending && <Loading label="Pipelines" />}
