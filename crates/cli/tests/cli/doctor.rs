@@ -89,7 +89,7 @@ fn a_home_with_runs_is_well() {
           ok    python  ...
         versions
           ok    sqlite  ...
-          ok    schema      1 of 1
+          ok    schema      2 of 2
         database
           ok    integrity   SQLite finds nothing wrong
           ok    durability  journal mode wal, synchronous full

@@ -160,7 +160,7 @@ fn both(
 
 /// A step that fails now, and did not then; a question without an answer is why, most of the time.
 fn failure(one: &Value, other: &Value, attempt: &str, differences: &mut Vec<Difference>) {
-    let error = other["error_details"]["last_error"]["message"].as_str();
+    let error = other["error_details"]["last_error"]["error_message"].as_str();
     let Some(error) = error.filter(|_| other["status"] == "failed" && one["status"] != "failed") else {
         return;
     };
