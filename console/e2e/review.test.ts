@@ -29,7 +29,16 @@ afterEach(async () => {
 });
 
 const execution = (id: string) => server.api<Execution>('GET', `/api/executions/${id}`);
-const decision = (on: Page = page) => on.getByRole('region', { name: 'Decision' });
+const decision = (on: Page = page) => on.getByRole('region', { name: 'Decision', exact: true });
+/** Presses a key that only shows something, until it is shown: right after a change of the screen nobody may listen yet. */
+const press = (key: string, shows: ReturnType<Page['getByText']>) =>
+  until(`what ${key} shows`, async () => {
+    await page.keyboard.press(key);
+    return shows.waitFor({ timeout: 500 }).then(
+      () => true,
+      () => false,
+    );
+  });
 const review = (id: string, more = '') => `/review/${id}${more}`;
 
 it('slice 7: a form says what is wrong beside each field, and is sent when it is right', async () => {
@@ -95,9 +104,8 @@ it('slice 7: a form takes a file, and an approval to start can be refused', asyn
   const { execution: started } = await waits(server, run.run_id, 'approve_start');
   await signIn(page, server, review(started.execution_id));
   await page.getByRole('button', { name: /^Start Goals/ }).waitFor();
-  await page.keyboard.press('x');
-  await page.getByText('Say why.').waitFor();
-  await page.keyboard.press('a');
+  await press('x', page.getByText('Say why.'));
+  await press('a', page.getByRole('button', { name: /^Start Goals/ }));
   await page.keyboard.press('Control+Enter');
   await page.getByRole('button', { name: /^Send Goals/ }).click();
   await page.getByText('Figures is required.').waitFor();
@@ -126,7 +134,7 @@ it('slice 7: asks for a revision with a comment on a line, and shows what it cha
   const { execution: id } = await seedReview(server, 'Quarterly market brief', false);
   await signIn(page, server, review(id));
   await page.getByRole('heading', { name: 'Plan for the first release' }).waitFor();
-  await page.keyboard.press('2');
+  await press('2', page.getByRole('region', { name: 'Text of plan.md' }));
   await page.getByText('3. Week 5: try the installer on fresh machines.').hover();
   await page.keyboard.press('c');
   await page.getByLabel('Comment on line 5').fill('Who watches?');
@@ -144,22 +152,18 @@ it('slice 7: asks for a revision with a comment on a line, and shows what it cha
   await changes.locator('ins').first().waitFor();
   await changes.getByText('Who watches?').waitFor();
   await changes.getByText(/on revision 1/).waitFor();
-  await page.keyboard.press('n');
-  expect(await page.evaluate(() => document.activeElement?.getAttribute('data-change'))).toBe('0');
+  await press('n', page.locator('[data-change="0"]:focus'));
   expect(await axe(page)).toEqual([]);
   await shot(page, 'review');
-  await page.keyboard.press('1');
-  await page.getByRole('heading', { name: /second version/ }).waitFor();
-  await page.keyboard.press('3');
-  await changes.waitFor();
+  await press('1', page.getByRole('heading', { name: /second version/ }));
+  await press('3', changes);
 });
 
 it('edits and approves, and keeps both versions', async () => {
   const { execution: id, run } = await seedReview(server, 'Edited plan', false);
   await signIn(page, server, review(id));
   await page.getByRole('heading', { name: 'Plan for the first release' }).waitFor();
-  await page.keyboard.press('e');
-  await page.getByText('Change something first.').waitFor();
+  await press('e', page.getByText('Change something first.'));
   const editor = page.getByLabel('Edit plan.md');
   await editor.click();
   await page.keyboard.press('Control+End');
@@ -209,7 +213,7 @@ it('says who decided what, in another window, within a second', async () => {
   await page.getByText(/^Live/).waitFor();
   await other.keyboard.press('Control+Enter');
   await other.getByText('Approved Plan, revision 1').waitFor();
-  await decision().getByText('Mara Lindqvist').waitFor({ timeout: 1000 });
+  await decision().getByText('Mara Lindqvist', { exact: true }).waitFor({ timeout: 1000 });
   await decision().getByText('The result of “Plan” was approved.').waitFor();
   // What was on the screen still stands, and nothing can be decided about it.
   expect(await page.getByRole('button', { name: /^Approve/ }).count()).toBe(0);
@@ -247,8 +251,7 @@ it('rejects with a reason, which gives up the run', async () => {
   const { execution: id, run } = await seedReview(server, 'Given up', false);
   await signIn(page, server, review(id));
   await page.getByRole('button', { name: /^Approve revision 1/ }).waitFor();
-  await page.keyboard.press('x');
-  await page.getByText('Say why.').waitFor();
+  await press('x', page.getByText('Say why.'));
   await page.getByLabel('Why').fill('Not worth it.');
   await page.keyboard.press('Control+Enter');
   await page.getByText(/Rejected Plan, Given up v1 was given up/).waitFor();
@@ -264,8 +267,7 @@ it('slice 10: compares with the same output of the run before', async () => {
   const { execution: again } = await waits(server, second.run_id, 'approve_complete');
   await signIn(page, server, review(again.execution_id));
   await page.getByRole('radio', { name: 'Diff to v1' }).waitFor();
-  await page.keyboard.press('4');
-  await page.getByText('Nothing changed.').waitFor();
+  await press('4', page.getByText('Nothing changed.'));
 });
 
 it('works on a phone: two buttons within reach, and the rest in a sheet', async () => {

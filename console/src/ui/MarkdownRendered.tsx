@@ -26,11 +26,15 @@ const components: Components = {
   ),
   th: ({ children }) => <th className="label border-b border-line-2 py-1 pr-4 text-left">{children}</th>,
   td: ({ children }) => <td className="border-b border-line py-1 pr-4 align-top">{children}</td>,
-  a: ({ href, children }) => (
-    <a href={href} target="_blank" rel="noreferrer noopener" className="underline decoration-line-2 underline-offset-2 hover:decoration-ink">
-      {children}
-    </a>
-  ),
+  // An address that was taken out leads nowhere, so it is no link.
+  a: ({ href, children }) =>
+    href ? (
+      <a href={href} target="_blank" rel="noreferrer noopener" className="underline decoration-line-2 underline-offset-2 hover:decoration-ink">
+        {children}
+      </a>
+    ) : (
+      <span>{children}</span>
+    ),
   // A picture from elsewhere would tell that elsewhere who reads; its text stands for it.
   img: ({ alt, src }) =>
     typeof src === 'string' && src.startsWith('data:image/') ? <img src={src} alt={alt ?? ''} /> : <span className="text-ink-3">[picture: {alt || String(src)}]</span>,

@@ -12,6 +12,7 @@ import { Field, Input, RadioRows, TextArea } from '@/ui/fields';
 import { useOffline } from '@/ui/HintBar';
 import { useShortcut } from '@/ui/shortcuts';
 import { ErrorBlock } from '@/ui/states';
+import { useDraft } from './drafts';
 import { Panel } from './Panel';
 import { useDecided } from './useDecided';
 import type { Review } from './useReview';
@@ -30,7 +31,7 @@ export function Answers({ review, execution, waiting, phone = false }: Props) {
   const answer = useAnswer();
   const decided = useDecided(review);
   const [option, setOption] = useState(waiting.kind === 'choice' ? undefined : 'yes');
-  const [text, setText] = useState('');
+  const [text, setText] = useDraft(`words ${execution.execution_id} ${waiting.gate_id ?? waiting.kind}`, '');
   const refused = whyNot(me, waiting);
   const name = execution.checkpoint_name ?? 'the step';
   const plan = planOf(waiting, execution, option, text.trim(), name);
@@ -38,7 +39,10 @@ export function Answers({ review, execution, waiting, phone = false }: Props) {
   const send = () => {
     if (off !== undefined || answer.isPending || !plan.answer) return;
     answer.mutateAsync(plan.answer).then(
-      (done) => decided(plan.said, waiting.kind === 'budget' || waiting.kind === 'choice' || waiting.kind === 'start' ? undefined : done),
+      (done) => {
+        setText('');
+        decided(plan.said, waiting.kind === 'budget' || waiting.kind === 'choice' || waiting.kind === 'start' ? undefined : done);
+      },
       // It stands on the page as the mutation's error.
       () => {},
     );
@@ -69,7 +73,7 @@ export function Answers({ review, execution, waiting, phone = false }: Props) {
           {rows.map((one) => (
             <Key key={one.value} keys={refused ? undefined : one.keys} onPress={() => setOption(one.value)} />
           ))}
-          <RadioRows label="Decision" value={option} options={rows.map(({ keys, ...one }) => ({ ...one, ...(phone ? {} : { keys }), off: refused ? '' : undefined }))} onChange={setOption} />
+          <RadioRows label="Decision" value={option} options={rows.map(({ keys, ...one }) => ({ ...one, ...(phone || refused ? {} : { keys }), off: refused ? '\u00a0' : undefined }))} onChange={setOption} />
         </>
       )}
       {plan.field && (

@@ -1,6 +1,6 @@
 /** The decision about a result: the question, what follows, the ways, a word for the record, and one primary. */
 import { useNavigate } from '@tanstack/react-router';
-import { type ReactNode, useRef, useState } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { useAnswer } from '@/api/hooks/inbox';
 import { useAbort } from '@/api/hooks/runs';
 import { Problem } from '@/api/problem';
@@ -14,6 +14,7 @@ import { useOffline } from '@/ui/HintBar';
 import { useShortcut } from '@/ui/shortcuts';
 import { ErrorBlock } from '@/ui/states';
 import type { Draft } from './comments';
+import { useDraft } from './drafts';
 import { Panel } from './Panel';
 import { useDecided } from './useDecided';
 import type { Review } from './useReview';
@@ -34,15 +35,14 @@ interface Props {
 }
 
 export function Decision({ review, execution, waiting, option, onOption, comments, edits, editable, phone = false, onDone }: Props) {
-  const { me, next } = review;
+  const { me, next, stale } = review;
   const offline = useOffline();
   const navigate = useNavigate();
   const answer = useAnswer();
   const abort = useAbort();
   const decided = useDecided(review);
-  const [words, setWords] = useState('');
+  const [words, setWords] = useDraft(`words ${execution.execution_id} ${execution.revision_iteration}`, '');
   const record = useRef<HTMLDivElement>(null);
-  const [stale, setStale] = useState(false);
   const name = execution.checkpoint_name ?? 'the result';
   const revision = execution.revision_iteration + 1;
   const version = execution.run_version ?? undefined;
@@ -63,21 +63,24 @@ export function Decision({ review, execution, waiting, option, onOption, comment
     try {
       if (option === 'reject') {
         await abort.mutateAsync({ id: execution.run_id, reason: said });
+        setWords('');
         onDone();
         decided(`Rejected ${name}, ${review.run?.pipeline_name ?? 'run'} v${version ?? ''} was given up`);
       } else if (option === 'revise') {
         const done = await answer.mutateAsync({ act: 'reject', execution: id, refusal: { feedback: said, digest } });
+        setWords('');
         onDone();
         decided(`Asked for revision ${revision + 1} of ${name}`, done);
       } else {
         const changes = option === 'edit' ? { edits: Object.entries(edits).map(([artifact_name, content]) => ({ artifact_name, content })) } : {};
         const done = await answer.mutateAsync({ act: 'approve-complete', execution: id, approval: { digest, feedback: said || undefined, ...changes } });
+        setWords('');
         onDone();
         decided(option === 'edit' ? `Changed and approved ${name}` : `Approved ${name}, revision ${revision}`, done, rollback);
       }
     } catch (error) {
       // Everything else stands on the page as the mutation's error.
-      if (Problem.of(error).status === 412) setStale(true);
+      if (Problem.of(error).status === 412) review.setStale(true);
     }
   };
   useShortcut(phone ? undefined : 'mod+enter', 'decide', () => void send(), { order: 18 });
@@ -87,22 +90,15 @@ export function Decision({ review, execution, waiting, option, onOption, comment
     if (next === 'revise' || next === 'reject') requestAnimationFrame(() => record.current?.querySelector('textarea')?.focus());
   };
   const body: ReactNode = stale ? (
-    <Stale
-      onShow={() => {
-        void review.show().then(() => {
-          setStale(false);
-          answer.reset();
-        });
-      }}
-    />
+    <Stale onShow={() => void review.show().then(() => answer.reset())} />
   ) : (
     <>
       {offered.map((one) => (
         <Choose key={one.value} keys={one.off || refused ? undefined : one.keys} onPress={() => choose(one.value)} />
       ))}
-      <RadioRows label="Decision" value={option} options={offered.map(({ keys, ...one }) => ({ ...one, ...(phone ? {} : { keys }), off: refused ? '' : one.off }))} onChange={(next) => choose(next as Option)} />
+      <RadioRows label="Decision" value={option} options={offered.map(({ keys, ...one }) => ({ ...one, ...(phone || refused ? {} : { keys }), off: refused ? '\u00a0' : one.off }))} onChange={(next) => choose(next as Option)} />
       <div ref={record}>
-      <TextArea
+        <TextArea
         rows={2}
         value={words}
         onChange={(event) => setWords(event.target.value)}

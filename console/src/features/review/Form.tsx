@@ -1,5 +1,5 @@
 /** A form as a question: the fields at the left, what it is filled in from and the decision at the right. */
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { useSubmitForm } from '@/api/hooks/submit';
 import { Problem } from '@/api/problem';
 import type { Execution, WaitingFor } from '@/api/types';
@@ -11,6 +11,7 @@ import { CopyAs } from '@/ui/CopyAs';
 import { useOffline } from '@/ui/HintBar';
 import { useShortcut } from '@/ui/shortcuts';
 import { ErrorBlock } from '@/ui/states';
+import { useDraft } from './drafts';
 import { FormPane } from './FormPane';
 import { Panel } from './Panel';
 import { useDecided } from './useDecided';
@@ -22,7 +23,7 @@ export function useForm(review: Review, execution: Execution | undefined, waitin
   const offline = useOffline();
   const submit = useSubmitForm();
   const decided = useDecided(review);
-  const [given, setGiven] = useState<Values>({});
+  const [given, setGiven] = useDraft<Values>(`form ${waiting?.gate_id ?? ''}`, {});
   const values = useMemo(() => ({ ...defaults(fields), ...given }), [fields, given]);
   const problem = submit.error ? Problem.of(submit.error) : undefined;
   const wrong = useMemo(() => faults(problem, fields), [problem, fields]);

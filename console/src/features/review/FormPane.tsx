@@ -5,6 +5,7 @@ import { bytes } from '@/model/figures';
 import type { Values } from '@/model/review';
 import { Field, Input, Select, TextArea, useField } from '@/ui/fields';
 import { Icon } from '@/ui/Icon';
+import { useWorkFont } from '@/ui/work';
 
 interface Props {
   form: NonNullable<WaitingFor['form']>;
@@ -15,6 +16,7 @@ interface Props {
 }
 
 export function FormPane({ form, values, onChange, wrong, onSubmit }: Props) {
+  useWorkFont();
   const pane = useRef<HTMLFormElement>(null);
   // What has to be put right has the cursor.
   useEffect(() => {

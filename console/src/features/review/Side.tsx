@@ -1,5 +1,6 @@
 /** Beside the work: what the checks said, what people decided so far, and what it cost. */
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import type { Execution } from '@/api/types';
 import { count, many } from '@/model/figures';
 import { did } from '@/model/review';
@@ -75,7 +76,7 @@ export function Side({ execution, spent }: { execution: Execution; spent: number
   );
 }
 
-function Heading({ children, about, end }: { children: string; about?: string | undefined; end?: React.ReactNode }) {
+function Heading({ children, about, end }: { children: string; about?: string | undefined; end?: ReactNode }) {
   return (
     <div className="flex h-7 items-center gap-2">
       <h3 className="text-body">{children}</h3>
@@ -95,7 +96,7 @@ function Finding({ passed, text }: { passed: boolean; text: string }) {
   );
 }
 
-function Line({ label, children }: { label: string; children: React.ReactNode }) {
+function Line({ label, children }: { label: string; children: ReactNode }) {
   return (
     <div className="flex justify-between gap-3 border-t border-line py-1">
       <dt className="text-ink-3">{label}</dt>

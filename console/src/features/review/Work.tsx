@@ -1,5 +1,5 @@
 /** The work that is decided about: its views, its changes, and comments on its lines. */
-import { useCallback, useMemo, useRef, useState } from 'react';
+import { type RefObject, useCallback, useMemo, useRef, useState } from 'react';
 import { downloadPath } from '@/api/hooks/artifacts';
 import { useContent } from '@/api/hooks/content';
 import type { Artifact, Execution } from '@/api/types';
@@ -14,7 +14,7 @@ import { Icon } from '@/ui/Icon';
 import { Menu } from '@/ui/overlays';
 import { ArtifactContent } from '@/ui/preview';
 import { useShortcut } from '@/ui/shortcuts';
-import { Empty, ErrorBlock, Loading } from '@/ui/states';
+import { ErrorBlock, Loading } from '@/ui/states';
 import { SegmentedControl } from '@/ui/Tabs';
 import { useWorkFont } from '@/ui/work';
 import { type Place, type Talk, Under } from './comments';
@@ -184,7 +184,7 @@ function counts(differs: Difference | undefined) {
 }
 
 /** Walks from change to change, and knows the line that was pointed at last. */
-function useChanges(pane: React.RefObject<HTMLDivElement | null>, differs: Difference | undefined) {
+function useChanges(pane: RefObject<HTMLDivElement | null>, differs: Difference | undefined) {
   const [at, setAt] = useState(-1);
   const line = useRef<Place>(undefined);
   const step = useCallback(
@@ -208,6 +208,3 @@ function useChanges(pane: React.RefObject<HTMLDivElement | null>, differs: Diffe
   };
   return { step, line, point };
 }
-
-/** Nothing was made yet. */
-export const NoWork = ({ children }: { children: string }) => <Empty title="Nothing was made yet">{children}</Empty>;

@@ -1,10 +1,11 @@
 /** Comments on lines: they are kept here until they go with a request for a revision. */
-import { type FormEvent, type KeyboardEvent, useState } from 'react';
+import { type FormEvent, type KeyboardEvent, type ReactNode, useState } from 'react';
 import type { Asked, Comment } from '@/model/review';
 import { Avatar } from '@/ui/Avatar';
 import { Button } from '@/ui/Button';
 import { TextArea } from '@/ui/fields';
 import { Time } from '@/ui/values';
+import { useDraft } from './drafts';
 
 /** A place in a text: the sign tells lines that are there from lines that went. */
 export interface Place {
@@ -26,8 +27,8 @@ export interface Talk {
   remove: (id: number) => void;
 }
 
-export function useTalk(file: string, onAdd: () => void): Talk & { all: readonly Draft[]; clear: () => void } {
-  const [all, setAll] = useState<readonly Draft[]>([]);
+export function useTalk(about: string, file: string, onAdd: () => void): Talk & { all: readonly Draft[]; clear: () => void } {
+  const [all, setAll] = useDraft<readonly Draft[]>(`comments ${about}`, []);
   const [open, setOpen] = useState<Place>();
   return {
     all,
@@ -74,7 +75,7 @@ export function Under({ talk, place, asked, me }: { talk: Talk; place: Place; as
   );
 }
 
-function Said({ name, meta, text, end, action }: { name: string; meta: React.ReactNode; text: string; end?: string; action?: React.ReactNode }) {
+function Said({ name, meta, text, end, action }: { name: string; meta: ReactNode; text: string; end?: string; action?: ReactNode }) {
   return (
     <div className={card} role="note">
       <div className="flex items-center gap-2 text-small">

@@ -18,6 +18,7 @@ import { SegmentedControl } from '@/ui/Tabs';
 import { Answers } from './Answers';
 import { useTalk } from './comments';
 import { Decision } from './Decision';
+import { useDraft } from './drafts';
 import { FormFields, FormPanel, useForm } from './Form';
 import { given, Reference } from './Reference';
 import { Moved, Settled } from './Settled';
@@ -39,16 +40,21 @@ export default function ReviewScreen() {
   const { execution, moved, mine, at, outputs, artifact } = review;
   const waiting = execution?.waiting_for ?? undefined;
   const set = (change: { view?: View; artifact?: string; do?: Option }) => void navigate({ search: (now) => ({ ...now, ...change }), replace: true });
-  const [edits, setEdits] = useState<Readonly<Record<string, string>>>({});
+  const [edits, setEdits] = useDraft<Readonly<Record<string, string>>>(`edits ${waiting?.digest ?? id}`, {});
   const [pane, setPane] = useState('work');
   const [sheet, setSheet] = useState(false);
   const option: Option = OPTIONS[search.do ?? ''] ?? 'approve';
-  const talk = useTalk(artifact ? fileName(artifact) : '', () => option === 'approve' && set({ do: 'revise' }));
+  const talk = useTalk(`${id} ${execution?.revision_iteration ?? 0}`, artifact ? fileName(artifact) : '', () => option === 'approve' && set({ do: 'revise' }));
   const form = useForm(review, execution, moved ? undefined : waiting);
   const open = (to: string | null | undefined) => to && void navigate({ to: '/review/$executionId', params: { executionId: to }, search: {} });
   const newer = at > 0 ? mine[at - 1]?.execution_id : undefined;
   const older = at >= 0 ? mine[at + 1]?.execution_id : mine.find((item) => item.execution_id !== id)?.execution_id;
-  useShortcut('escape', 'inbox', () => void navigate({ to: '/inbox' }), { order: 20 });
+  useShortcut('escape', 'inbox', () => {
+    // The first press leaves what is being written, which stays.
+    const writing = document.activeElement instanceof HTMLElement && document.activeElement.matches('input,textarea,select,[contenteditable=true]') ? document.activeElement : undefined;
+    if (writing) writing.blur();
+    else void navigate({ to: '/inbox' });
+  }, { order: 20 });
 
   if (review.live.error && !execution)
     return (
@@ -139,7 +145,7 @@ export default function ReviewScreen() {
     ) : (
       <Answers key={waiting.gate_id ?? waiting.kind} review={review} execution={execution} waiting={waiting} phone={phone} />
     );
-  const beside = form.form && references.length > 0 ? <Reference all={references} /> : <Side execution={execution} spent={review.run?.usage.cost_usd} />;
+  const beside = form.form && references.length > 0 ? <Reference all={references} /> : <Side execution={moved && review.fresh ? review.fresh : execution} spent={review.run?.usage.cost_usd} />;
 
   const heading = (
     <span className="flex min-w-0 items-center gap-[10px] text-body tracking-normal">

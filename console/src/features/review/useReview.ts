@@ -4,7 +4,8 @@ import { useOutputs } from '@/api/hooks/content';
 import { useEvents } from '@/api/hooks/events';
 import { useExecution } from '@/api/hooks/executions';
 import { useInbox } from '@/api/hooks/inbox';
-import { useRun, useRunCheckpoints } from '@/api/hooks/runs';
+import { usePipeline } from '@/api/hooks/pipelines';
+import { useRun } from '@/api/hooks/runs';
 import { useMe } from '@/api/hooks/session';
 import type { Execution } from '@/api/types';
 import { answered, earlier, lastRun } from '@/model/review';
@@ -25,13 +26,16 @@ export function useReview(id: string, name: string | undefined) {
   if (fresh && fresh !== pin && (!pin || pin.waiting_for == null || same(pin, fresh))) setPin(fresh);
   const execution = pin ?? fresh;
   const moved = pin !== undefined && fresh !== undefined && pin.waiting_for != null && !same(pin, fresh);
+  /** The server said that a decision was about something older. */
+  const [stale, setStale] = useState(false);
   const show = async () => {
     const { data } = await live.refetch();
+    setStale(false);
     if (data) setPin(data);
   };
 
   const run = useRun(execution?.run_id);
-  const checkpoints = useRunCheckpoints(execution?.run_id);
+  const pipeline = usePipeline(execution?.pipeline_id ?? undefined);
   const outputs = useMemo(() => execution?.artifacts_generated ?? [], [execution]);
   const artifact = outputs.find((one) => one.artifact_name === name) ?? outputs[0];
   const all = useOutputs({ execution_id: id, all: true });
@@ -41,12 +45,14 @@ export function useReview(id: string, name: string | undefined) {
   const last = useMemo(() => lastRun(older.data ?? [], artifact), [older.data, artifact]);
   const events = useEvents(execution ? { run_id: execution.run_id } : { execution_id: id });
   const decided = moved ? answered(events.data?.pages.flatMap((page) => page.items) ?? [], id, execution?.waiting_for?.since) : undefined;
-  const next = checkpoints.data?.items.find((one) => one.checkpoint_position > (execution?.checkpoint_position ?? -1))?.checkpoint_name ?? undefined;
+  const order = pipeline.data?.checkpoints ?? [];
+  const here = order.findIndex((one) => one.checkpoint_id === execution?.checkpoint_id);
+  const next = here < 0 ? undefined : order[here + 1]?.checkpoint_name;
 
   const inbox = useInbox();
   const mine = useMemo(() => inbox.data?.pages.flatMap((page) => page.items).filter((item) => item.execution_id && isMine(me, item.waiting_for)) ?? [], [inbox.data, me]);
   const at = mine.findIndex((item) => item.execution_id === id);
-  return { me, execution, fresh, live, moved, decided, show, forget: () => setPin(undefined), run: run.data, outputs, artifact, before, last, next, mine, at };
+  return { me, execution, fresh, live, moved, decided, stale, setStale, show, forget: () => setPin(undefined), run: run.data, outputs, artifact, before, last, next, mine, at };
 }
 
 export type Review = ReturnType<typeof useReview>;

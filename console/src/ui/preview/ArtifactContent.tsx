@@ -12,6 +12,7 @@ import { Markdown } from '../Markdown';
 import { ErrorBlock, Loading } from '../states';
 import { Fact, Facts } from '../values';
 import { useWorkFont } from '../work';
+import { Fallback } from './Fallback';
 
 const Diagram = lazy(() => import('./Diagram'));
 const HtmlFrame = lazy(() => import('./HtmlFrame'));
@@ -37,9 +38,23 @@ export function ArtifactContent({ artifact, view, against }: Props) {
     <div className="flex min-h-0 flex-1 flex-col">
       {!content.data.whole && <Cut artifact={artifact} content={content.data} />}
       <Suspense fallback={null}>
-        {view === 'diff' && other.data ? <Difference artifact={artifact} now={content.data} then={other.data} /> : <One artifact={artifact} content={content.data} raw={view !== 'rendered'} />}
+        <Fallback key={`${artifact.artifact_record_id} ${view}`} otherwise={(reason) => <Undrawn artifact={artifact} content={content.data} reason={reason} />}>
+          {view === 'diff' && other.data ? <Difference artifact={artifact} now={content.data} then={other.data} /> : <One artifact={artifact} content={content.data} raw={view !== 'rendered'} />}
+        </Fallback>
       </Suspense>
     </div>
+  );
+}
+
+/** What could not be drawn, as it is written. */
+function Undrawn({ artifact, content, reason }: { artifact: Shows; content: Content; reason: string }) {
+  return (
+    <>
+      <p role="note" className="flex-none border-b border-line px-5 py-1.5 text-small text-ink-2">
+        This could not be drawn: {reason}
+      </p>
+      {content.text === undefined ? <Binary artifact={artifact} /> : <Raw text={content.text} artifact={artifact} />}
+    </>
   );
 }
 

@@ -1,9 +1,10 @@
 /** An HTML output in a frame without scripts, forms, popups, origin or any load. */
 import { useMemo } from 'react';
+import { nonce } from '../nonce';
 import { frameDocument } from './frame-document';
 
 export default function HtmlFrame({ text, label }: { text: string; label: string }) {
-  const page = useMemo(() => frameDocument(text), [text]);
+  const page = useMemo(() => frameDocument(text, nonce), [text]);
   return (
     <iframe
       title={label}

@@ -1,6 +1,8 @@
 /** Draws Mermaid text as a picture. Everything happens in this page, and nothing is loaded. */
 import mermaid from 'mermaid';
+import { type DefaultTreeAdapterTypes as Tree, parseFragment } from 'parse5';
 import { nonce } from '../nonce';
+import { plain } from './plain';
 
 /** The tokens of the theme as plain colours: the drawing library counts with them. */
 const COLOURS = {
@@ -21,6 +23,7 @@ function configure(dark: boolean): void {
     htmlLabels: false,
     flowchart: { htmlLabels: false },
     class: { htmlLabels: false },
+    look: 'classic',
     theme: 'base',
     fontFamily: FONT,
     themeVariables: {
@@ -53,31 +56,33 @@ function configure(dark: boolean): void {
   });
 }
 
-/** How a diagram looks and what it may do is the console's business, so the text's own settings are left out. */
-export function plain(text: string): string {
-  return text
-    .replace(/^\s*---\n([\s\S]*?)\n---\s*\n/, (_, head: string) => {
-      const title = /^title:.*$/m.exec(head);
-      return title ? `---\n${title[0]}\n---\n` : '';
-    })
-    .replace(/%%\{[\s\S]*?\}%%/g, '')
-    .replace(/\b(url|image|image-set)\s*\(/gi, 'none(');
-}
-
-/** While it draws, the library sets styles in ways that the page's policy forbids; these say the same and may. */
-function allowStyles(): () => void {
+/**
+ * While it draws, the library sets styles in ways that the page's policy forbids; these say the same and may. At the
+ * end it has the browser read the whole drawing to clean it, which the policy complains about as well: the drawing is
+ * taken there, and cleaned by {@link alone}.
+ */
+function allowStyles(take: (svg: string) => void): () => void {
   const { setAttribute } = Element.prototype;
   const { createElement } = Document.prototype;
   Element.prototype.setAttribute = function set(this: Element, name: string, value: string) {
     if (name === 'style' && 'style' in this) (this as HTMLElement).style.cssText = value;
-    else setAttribute.call(this, name, value);
+    // A picture cannot be pressed, so nothing is told what to do then.
+    else if (!/^on/i.test(name)) setAttribute.call(this, name, value);
   };
   Document.prototype.createElement = function create(this: Document, name: string, options?: ElementCreationOptions) {
     const made = createElement.call(this, name, options);
     if (nonce && name.toLowerCase() === 'style') made.nonce = nonce;
     return made;
   } as typeof createElement;
+  const { parseFromString } = DOMParser.prototype;
+  DOMParser.prototype.parseFromString = function read(this: DOMParser, text: string, type: DOMParserSupportedType) {
+    // It may come wrapped as trusted text.
+    const drawing = /^\s*<svg\s/.test(String(text));
+    if (drawing) take(String(text));
+    return parseFromString.call(this, drawing ? '<svg></svg>' : text, type);
+  };
   return () => {
+    DOMParser.prototype.parseFromString = parseFromString;
     Element.prototype.setAttribute = setAttribute;
     Document.prototype.createElement = createElement;
   };
@@ -90,20 +95,28 @@ export interface Picture {
   height: number;
 }
 
-/** Makes the drawing stand alone, and takes out what an image would not do anyway. */
+const escape = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+
+/** A tree as XML, which is how a picture is read; without what an image would not do anyway. */
+function xml(node: Tree.ChildNode): string {
+  if ('value' in node) return escape(node.value);
+  if (!('tagName' in node) || /^(script|iframe|object|embed)$/i.test(node.tagName)) return '';
+  const attributes = node.attrs.flatMap(({ prefix, name, value }) => {
+    const kept = !/^on/i.test(name) && (name !== 'href' || value.startsWith('#')) && !name.startsWith('xmlns');
+    return kept && /^[\w:.-]+$/.test(name) ? [` ${prefix ? `${prefix}:` : ''}${name}="${escape(value)}"`] : [];
+  });
+  const space = node.tagName === 'svg' ? ' xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"' : node.namespaceURI.endsWith('/xhtml') ? ' xmlns="http://www.w3.org/1999/xhtml"' : '';
+  return `<${node.tagName}${space}${attributes.join('')}>${node.childNodes.map(xml).join('')}</${node.tagName}>`;
+}
+
+/** Makes the drawing stand alone. It is read by a library: the browser would hold it to the page's policy. */
 function alone(svg: string): Picture {
-  const page = new DOMParser().parseFromString(svg, 'text/html');
-  const root = page.querySelector('svg');
+  const root = parseFragment(svg).childNodes.find((node) => 'tagName' in node && node.tagName === 'svg') as Tree.Element | undefined;
   if (!root) throw new Error('Nothing was drawn.');
-  for (const one of root.querySelectorAll('script,iframe,object,embed')) one.remove();
-  for (const element of [root, ...root.querySelectorAll('*')])
-    for (const { name } of [...element.attributes]) if (name.toLowerCase().startsWith('on') || /^(xlink:)?href$/i.test(name)) if (!element.getAttribute(name)?.startsWith('#')) element.removeAttribute(name);
-  const [, , width = 640, height = 360] = (root.getAttribute('viewBox') ?? '').split(/[\s,]+/).map(Number);
-  root.removeAttribute('style');
-  root.setAttribute('width', String(width));
-  root.setAttribute('height', String(height));
-  root.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
-  return { svg: new XMLSerializer().serializeToString(root), width, height };
+  const box = root.attrs.find((one) => one.name === 'viewBox')?.value ?? '';
+  const [, , width = 640, height = 360] = box.split(/[\s,]+/).map(Number);
+  root.attrs = [...root.attrs.filter((one) => !/^(style|width|height)$/.test(one.name)), { name: 'width', value: String(width) }, { name: 'height', value: String(height) }];
+  return { svg: xml(root), width, height };
 }
 
 let before: Promise<unknown> = Promise.resolve();
@@ -122,12 +135,13 @@ async function drawNow(text: string, dark: boolean): Promise<Picture> {
   place.setAttribute('aria-hidden', 'true');
   place.className = 'pointer-events-none invisible fixed top-0 left-[-20000px] w-[1200px]';
   document.body.append(place);
-  const forbid = allowStyles();
+  let drawing: string | undefined;
+  const forbid = allowStyles((svg) => (drawing = svg));
   try {
     configure(dark);
     count += 1;
     const { svg } = await mermaid.render(`diagram-${count}`, text, place);
-    return alone(svg);
+    return alone(drawing ?? svg);
   } finally {
     forbid();
     place.remove();

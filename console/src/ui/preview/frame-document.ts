@@ -1,80 +1,105 @@
 /**
  * An HTML output as a page for a frame that can do nothing. The frame is the wall: no scripts, no forms, no origin,
  * and a policy that loads nothing. What could not work there is taken out, so that it does not complain either.
+ *
+ * The page's policy is inherited by the frame and by every document that the browser reads here, so the text is read
+ * by a library, and styles carry the page's word.
  */
-import { nonce } from '../nonce';
+import { type DefaultTreeAdapterTypes as Tree, parse, parseFragment, serialize } from 'parse5';
 
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
-const GONE = 'script,noscript,iframe,frame,frameset,object,embed,applet,base,link,meta,template,portal,fencedframe,audio,video,source,track,animate,animatemotion,animatetransform,set,use[href^="http"],title';
-const DROPPED = new Set(['srcdoc', 'srcset', 'imagesrcset', 'formaction', 'action', 'ping', 'target', 'background', 'poster', 'manifest', 'nonce', 'autofocus', 'accesskey', 'contenteditable', 'popovertarget', 'commandfor', 'data', 'code', 'codebase', 'archive', 'dynsrc', 'lowsrc', 'longdesc', 'profile', 'cite']);
+const GONE = new Set(
+  'script noscript iframe frame frameset object embed applet base link meta template portal fencedframe audio video source track animate animatemotion animatetransform set title plaintext'.split(' '),
+);
+const DROPPED = new Set(
+  'srcdoc srcset imagesrcset formaction action ping target background poster manifest nonce autofocus accesskey contenteditable popovertarget commandfor data code codebase archive dynsrc lowsrc longdesc profile cite http-equiv integrity'.split(' '),
+);
 const ADDRESSES = new Set(['href', 'xlink:href', 'src']);
 
 /** Style text without what would be loaded. */
-const still = (css: string) =>
+export const still = (css: string) =>
   css
     .replace(/@import[^;]*;?/gi, '')
     .replace(/@font-face\s*\{[^}]*\}/gi, '')
-    .replace(/(url|src|image|image-set)\(\s*(?!['"]?(data:|#))[^)]*\)/gi, 'none')
+    .replace(/(url|src|image|image-set|-webkit-image-set)\(\s*(?!['"]?(data:|#))[^)]*\)?/gi, 'none')
     .replaceAll('</', '<\\/');
 
-/** A style attribute, read as one rule and written again, so that it cannot be more than that. */
-function declarations(text: string): string {
+/** Rules as the browser understood them: written again, with no other way to spell the same. */
+function rules(css: string): string {
   try {
     const sheet = new CSSStyleSheet();
-    sheet.replaceSync(`a{${still(text)}}`);
-    const [rule] = sheet.cssRules;
-    return rule instanceof CSSStyleRule ? rule.style.cssText : '';
+    sheet.replaceSync(css);
+    return still([...sheet.cssRules].map((rule) => rule.cssText).join('\n'));
   } catch {
     return '';
   }
 }
 
-export function frameDocument(html: string): string {
-  const page = new DOMParser().parseFromString(html, 'text/html');
-  for (const one of page.querySelectorAll(GONE)) one.remove();
-  // A form could be sent nowhere; its fields stay to be seen.
-  for (const form of page.querySelectorAll('form')) {
-    const place = page.createElement('div');
-    place.append(...form.childNodes);
-    form.replaceWith(place);
+/** A style attribute, read as one rule, so that it cannot be more than that. */
+function declarations(text: string): string {
+  try {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(`a{${text}}`);
+    const [rule] = sheet.cssRules;
+    return rule instanceof CSSStyleRule ? still(rule.style.cssText) : '';
+  } catch {
+    return '';
   }
-  const rules: string[] = [];
-  for (const element of page.querySelectorAll('*')) {
-    for (const { name, value } of [...element.attributes]) {
-      const low = name.toLowerCase();
-      if (low === 'style') {
-        // The page's policy forbids style attributes, and the frame inherits it: they become rules of its one sheet.
-        element.removeAttribute(name);
-        const text = declarations(value);
-        if (text) {
-          element.setAttribute('data-style', String(rules.length));
-          rules.push(`:is(#_#_#_,[data-style="${rules.length}"]){${text}}`);
-        }
-      } else if (low.startsWith('on') || DROPPED.has(low)) element.removeAttribute(name);
-      else if (ADDRESSES.has(low)) {
-        const kept = low === 'src' ? /^data:image\//i.test(value) : value.startsWith('#') || (element.localName === 'image' && /^data:image\//i.test(value));
-        if (!kept) {
-          element.removeAttribute(name);
-          // Where it would lead can be read, and not followed.
-          if (/^https?:|^mailto:/i.test(value) && element.localName === 'a') element.setAttribute('title', value);
-        }
-      } else if (/url\(\s*['"]?(?!#|data:)/i.test(value)) element.removeAttribute(name);
+}
+
+const isElement = (node: Tree.ChildNode): node is Tree.Element => 'tagName' in node;
+
+/** The text without what runs, loads or leads away. `nonce` is the word that styles of the page carry. */
+export function frameDocument(html: string, nonce: string | undefined, styles = { rules, declarations }): string {
+  const inline: string[] = [];
+  const word = nonce ? [{ name: 'nonce', value: nonce }] : [];
+  const clean = (parent: Tree.ParentNode) => {
+    parent.childNodes = parent.childNodes.filter((node) => (isElement(node) ? !GONE.has(node.tagName.toLowerCase()) : node.nodeName !== '#comment'));
+    for (const node of parent.childNodes) {
+      if (!isElement(node)) continue;
+      // A form could be sent nowhere; its fields stay to be seen.
+      if (node.tagName === 'form') node.tagName = node.nodeName = 'div';
+      node.attrs = attributes(node);
+      if (node.tagName === 'style') {
+        const text = node.childNodes.map((one) => ('value' in one ? one.value : '')).join('');
+        node.childNodes = [{ nodeName: '#text', value: styles.rules(text), parentNode: node }];
+        node.attrs = word;
+      } else clean(node);
     }
-  }
-  for (const style of page.querySelectorAll('style')) {
-    style.textContent = still(style.textContent ?? '');
-    if (nonce) style.setAttribute('nonce', nonce);
-  }
-  const sheet = page.createElement('style');
-  sheet.textContent = rules.join('\n').replaceAll('</', '<\\/');
-  if (nonce) sheet.setAttribute('nonce', nonce);
-  page.head.append(sheet);
-  const policy = page.createElement('meta');
-  policy.setAttribute('http-equiv', 'Content-Security-Policy');
-  policy.setAttribute('content', POLICY);
-  const charset = page.createElement('meta');
-  charset.setAttribute('charset', 'utf-8');
-  page.head.prepend(charset, policy);
-  return `<!doctype html>${page.documentElement.outerHTML}`;
+  };
+  const attributes = (node: Tree.Element) =>
+    node.attrs.flatMap((one) => {
+      const name = (one.prefix ? `${one.prefix}:${one.name}` : one.name).toLowerCase();
+      const { value } = one;
+      if (name === 'style') {
+        // The inherited policy forbids style attributes: they become rules of the page's one sheet.
+        const text = styles.declarations(value);
+        return text ? [{ name: 'data-style', value: String(inline.push(text) - 1) }] : [];
+      }
+      if (name.startsWith('on') || DROPPED.has(name)) return [];
+      if (ADDRESSES.has(name)) {
+        const picture = /^data:image\//i.test(value) && (name === 'src' || node.tagName === 'image');
+        if (picture || value.startsWith('#')) return [one];
+        // Where it would lead can be read, and not followed.
+        return node.tagName === 'a' && /^(https?|mailto):/i.test(value) ? [{ name: 'title', value }] : [];
+      }
+      return /url\(\s*['"]?(?!#|data:)/i.test(value) ? [] : [one];
+    });
+  // What is written and read again can become something else, so it is cleaned as often as it is read.
+  const first = parse(html);
+  clean(first);
+  const page = parse(serialize(first));
+  clean(page);
+  const sheet = inline.map((text, at) => `:is(#_#_#_,[data-style="${at}"]){${text}}`).join('\n');
+  // The policy stands before everything, so the page is put together anew around what is left of it.
+  const own = parseFragment(`<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${POLICY}"><style${nonce ? ` nonce="${nonce}"` : ''}></style>`);
+  const [, , style] = own.childNodes as Tree.Element[];
+  if (style) style.childNodes = [{ nodeName: '#text', value: sheet.replaceAll('</', '<\\/'), parentNode: style }];
+  const root = page.childNodes.find((node): node is Tree.Element => isElement(node) && node.tagName === 'html');
+  const head = root?.childNodes.find((node): node is Tree.Element => isElement(node) && node.tagName === 'head');
+  if (!root || !head) throw new Error('The page has no beginning.');
+  head.childNodes.unshift(...own.childNodes);
+  page.childNodes = [root];
+  return `<!doctype html>${serialize(page)}`;
 }
