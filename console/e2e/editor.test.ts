@@ -114,7 +114,7 @@ it('slices 4 and 13: checkpoints of all three modes are added, with what is miss
   await add('Agents do it');
   await field('Task').fill('Write the brief.');
   await page.getByRole('group', { name: 'Team' }).getByText('Named').click();
-  await page.getByText('Say what Agent does: agents that talk need a role.').waitFor();
+  await page.getByText('Say what Agent does: agents that talk need a role.').first().waitFor();
   await page.getByRole('button', { name: /1 thing to fix/ }).click();
   await page.getByRole('button', { name: /agents that talk need a role/ }).click();
   await until('the cursor is in the field', () => page.evaluate(() => document.activeElement?.closest('[data-at]')?.getAttribute('data-at')?.endsWith('/role') ?? false));

@@ -57,6 +57,15 @@ export const marked = StateField.define<DecorationSet>({
   provide: (field) => EditorView.decorations.from(field),
 });
 
+/** A browser keeps the look of what is typed over with a style of its own, which the policy forbids: so the text is put in here. */
+export const typedOver = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    if (event.inputType !== 'insertText' || event.data === null || view.composing || view.state.readOnly || view.state.selection.main.empty) return false;
+    view.dispatch(view.state.replaceSelection(event.data), { userEvent: 'input.type', scrollIntoView: true });
+    return true;
+  },
+});
+
 export default function CodeEditor({ text, format, onChange, label, marks, className }: CodeProps) {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);
@@ -90,6 +99,7 @@ export default function CodeEditor({ text, format, onChange, label, marks, class
             if (update.docChanged) changed.current?.(update.state.doc.toString());
           }),
           marked,
+          typedOver,
           theme,
           ...(nonce ? [EditorView.cspNonce.of(nonce)] : []),
         ],

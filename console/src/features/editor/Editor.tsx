@@ -57,8 +57,7 @@ export function Editor({ pipeline, me }: { pipeline: Pipeline; me: Me | undefine
   const off = !admin;
   const changed = useMemo(() => changesOf(base, now), [base, now]);
   const dirty = changed.words.length > 0;
-  const verdict = useVerdict(id, now, admin && dirty && !offline);
-  const fresh = verdict?.of === now ? verdict : undefined;
+  const fresh = useVerdict(id, now, pipeline.runs.active_run_ids.join(), admin && dirty && !offline);
 
   // Somebody else saved: what is not being changed here follows, else they are asked.
   const meanwhile = pipeline.updated_at !== stamp;
@@ -322,7 +321,7 @@ export function Editor({ pipeline, me }: { pipeline: Pipeline; me: Me | undefine
             <div className="flex min-h-0 min-w-0 flex-col border-l border-line">{file}</div>
           </div>
         )}
-        <SaveBar draft={now} changed={changed} faults={faults} problem={save.error ? Problem.of(save.error) : refusal && !blocked ? refusal : undefined} off={saveOff} busy={save.isPending} verb={verb} onFault={goTo} onSave={trySave} onDiscard={() => setAsk('discard')} onCompare={() => setAsk('compare')} />
+        <SaveBar draft={now} changed={changed} faults={faults} problem={save.error ? Problem.of(save.error) : refusal && !blocked ? refusal : undefined} tried={save.error !== null} off={saveOff} busy={save.isPending} verb={verb} onFault={goTo} onSave={trySave} onDiscard={() => setAsk('discard')} onCompare={() => setAsk('compare')} />
       </Page>
       <p aria-live="assertive" className="sr-only">
         {said}

@@ -7,7 +7,7 @@ import { Annotation, EditorState } from '@codemirror/state';
 import { EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { useEffect, useRef } from 'react';
 import type { Lines } from '@/model/definition-file';
-import { highlight, marked, setMarks, theme } from '@/ui/CodeEditor';
+import { highlight, marked, setMarks, theme, typedOver } from '@/ui/CodeEditor';
 import type { CodeProps } from '@/ui/CodeView';
 import { nonce } from '@/ui/nonce';
 
@@ -71,6 +71,7 @@ export default function FileEditor({ text, format, label, onChange, marks, folds
             if (update.docChanged && !update.transactions.some((one) => one.annotation(fromForm))) changed.current?.(update.state.doc.toString());
           }),
           marked,
+          typedOver,
           theme,
           ...(nonce ? [EditorView.cspNonce.of(nonce)] : []),
         ],

@@ -24,12 +24,14 @@ interface Props {
 }
 
 export function Rows({ at, what, row, children, make, empty }: Props) {
-  const { definition, off } = useEditing();
+  const { definition, off, faults } = useEditing();
   const { fault, set } = useAt(at);
   const list = listAt(definition, at).filter(isObject);
   const [open, setOpen] = useState<number>();
   const sensors = useSensors(useSensor(PointerSensor, { activationConstraint: { distance: 4 } }), useSensor(KeyboardSensor, { coordinateGetter: sortableKeyboardCoordinates }));
   const ids = list.map((_, index) => `${at}/${index}`);
+  // What is wrong in a closed row is said under the list.
+  const inside = faults.filter((one) => one.pointer.startsWith(`${at}/`) && !(open !== undefined && one.pointer.startsWith(`${at}/${open}/`))).slice(0, 3);
   const move = (from: number, to: number) => {
     if (to < 0 || to >= list.length || from === to) return;
     const next = [...list];
@@ -75,9 +77,12 @@ export function Rows({ at, what, row, children, make, empty }: Props) {
         </SortableContext>
       </DndContext>
       {list.length === 0 && <p className="mb-2 text-small text-ink-3">{empty}</p>}
-      {fault && (
+      {(fault || inside.length > 0) && (
         <div className="mb-2">
-          <Wrong>{fault}</Wrong>
+          {fault && <Wrong>{fault}</Wrong>}
+          {inside.map((one) => (
+            <Wrong key={one.pointer + one.message}>{one.message}</Wrong>
+          ))}
         </div>
       )}
       {!off && (

@@ -16,6 +16,8 @@ interface Props {
   changed: Changed;
   faults: readonly Fault[];
   problem: Problem | undefined;
+  /** Whether it was asked for, or only looked at. */
+  tried: boolean;
   off: string | undefined;
   busy: boolean;
   verb: string;
@@ -25,7 +27,7 @@ interface Props {
   onCompare: () => void;
 }
 
-export function SaveBar({ draft, changed, faults, problem, off, busy, verb, onFault, onSave, onDiscard, onCompare }: Props) {
+export function SaveBar({ draft, changed, faults, problem, tried, off, busy, verb, onFault, onSave, onDiscard, onCompare }: Props) {
   const { words } = changed;
   const runs = Array.isArray(problem?.more.runs) ? (problem.more.runs as string[]) : [];
   return (
@@ -33,7 +35,7 @@ export function SaveBar({ draft, changed, faults, problem, off, busy, verb, onFa
       {problem && (
         <div className="scroll-pane max-h-[40dvh] px-5 pt-3 max-tablet:px-4">
           <ErrorBlock
-            title="The definition was not saved"
+            title={tried ? 'The definition was not saved' : 'It cannot be saved like this'}
             problem={problem}
             action={runs.map((id) => (
               <Link key={id} to="/runs/$runId" params={{ runId: id }} className="text-small font-value underline underline-offset-2">

@@ -12,21 +12,22 @@ export interface Verdict {
 
 const PAUSE = 300;
 
-export function useVerdict(pipeline: string, draft: Draft, wanted: boolean): Verdict | undefined {
-  const [verdict, setVerdict] = useState<Verdict>();
+/** `beside` is what else the answer depends on: runs that begin and end. */
+export function useVerdict(pipeline: string, draft: Draft, beside: string, wanted: boolean): Verdict | undefined {
+  const [verdict, setVerdict] = useState<Verdict & { beside: string }>();
   useEffect(() => {
     if (!wanted) return;
     const stop = new AbortController();
     const timer = setTimeout(() => {
       dryRun(sent(draft, pipeline), stop.signal).then(
-        (answer) => setVerdict({ of: draft, changes: answer.changes as unknown as AppliedChange[], problem: undefined }),
-        (error: unknown) => stop.signal.aborted || setVerdict({ of: draft, changes: [], problem: Problem.of(error) }),
+        (answer) => setVerdict({ of: draft, beside, changes: answer.changes as unknown as AppliedChange[], problem: undefined }),
+        (error: unknown) => stop.signal.aborted || setVerdict({ of: draft, beside, changes: [], problem: Problem.of(error) }),
       );
     }, PAUSE);
     return () => {
       clearTimeout(timer);
       stop.abort();
     };
-  }, [draft, pipeline, wanted]);
-  return verdict;
+  }, [draft, pipeline, beside, wanted]);
+  return verdict?.of === draft && verdict.beside === beside ? verdict : undefined;
 }

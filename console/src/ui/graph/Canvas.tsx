@@ -6,7 +6,7 @@ import { type KeyboardEvent, useEffect, useMemo, useRef } from 'react';
 import { StatusMark } from '../Icon';
 import { useShortcut } from '../shortcuts';
 import { arrange, neighbour, NODE, type Way } from './layout';
-import { CAUSES, type GraphItem, type GraphProps } from './types';
+import { type Cause, CAUSES, type GraphItem, type GraphProps } from './types';
 
 interface Drawn extends Record<string, unknown> {
   item: GraphItem;
@@ -14,15 +14,22 @@ interface Drawn extends Record<string, unknown> {
   onSelect: (id: string) => void;
   onOpen: ((id: string) => void) | undefined;
   sides: [Position, Position];
+  /** The side for lines that do not follow the order. */
+  aside: Position;
 }
 
 const KEYS: Record<string, Way> = { h: 'left', l: 'right', j: 'down', k: 'up', ArrowLeft: 'left', ArrowRight: 'right', ArrowDown: 'down', ArrowUp: 'up' };
 
+/** Lines run from icon to icon: all of them are pinned to its middle. */
+const PIN = { left: NODE.width / 2, top: 52, right: 'auto', bottom: 'auto', transform: 'translate(-50%, -50%)', minWidth: 1, minHeight: 1, width: 1, height: 1 } as const;
+const ASIDE = new Set<Cause>(['reads', 'needs']);
+
 function Spot({ data }: NodeProps<Node<Drawn>>) {
-  const { item, selected, onSelect, onOpen, sides } = data;
+  const { item, selected, onSelect, onOpen, sides, aside } = data;
   return (
     <div className={clsx('flex flex-col items-center', item.dim && 'opacity-70')} style={{ width: NODE.width, height: NODE.height }}>
-      <Handle type="target" position={sides[0]} isConnectable={false} className="opacity-0!" />
+      <Handle id="in" type="target" position={sides[0]} isConnectable={false} className="opacity-0!" style={PIN} />
+      <Handle id="in-aside" type="target" position={aside} isConnectable={false} className="opacity-0!" style={PIN} />
       <button
         type="button"
         data-node={item.id}
@@ -34,12 +41,13 @@ function Spot({ data }: NodeProps<Node<Drawn>>) {
       >
         <span className={clsx('block max-w-full truncate text-small', item.dim ? 'text-ink-2' : 'font-name')}>{item.label}</span>
         <span className="block max-w-full truncate text-label text-ink-3">{item.meta ?? '\u00a0'}</span>
-        <span className={clsx('mt-0.5 grid size-[26px] place-items-center rounded-2 bg-surface', selected && 'outline-2 outline-ink')}>
+        <span className={clsx('mt-0.5 relative z-10 grid size-[26px] place-items-center rounded-2 bg-surface', selected && 'outline-2 outline-ink')}>
           {item.icon ?? <StatusMark icon={item.status.icon} tone={item.status.tone} label={item.status.word} />}
         </span>
         {item.tag && <span className="mt-1 rounded-1 bg-ink px-1.5 text-label font-name text-surface">{item.tag}</span>}
       </button>
-      <Handle type="source" position={sides[1]} isConnectable={false} className="opacity-0!" />
+      <Handle id="out" type="source" position={sides[1]} isConnectable={false} className="opacity-0!" style={PIN} />
+      <Handle id="out-aside" type="source" position={aside} isConnectable={false} className="opacity-0!" style={PIN} />
     </div>
   );
 }
@@ -62,7 +70,7 @@ function Flow({ items, lines, selected, onSelect, onOpen, direction = 'LR', labe
         draggable: false,
         selectable: false,
         focusable: false,
-        data: { item, selected: item.id === selected, onSelect, onOpen, sides: direction === 'LR' ? [Position.Left, Position.Right] : [Position.Top, Position.Bottom] },
+        data: { item, selected: item.id === selected, onSelect, onOpen, sides: direction === 'LR' ? [Position.Left, Position.Right] : [Position.Top, Position.Bottom], aside: direction === 'LR' ? Position.Bottom : Position.Right },
       })),
     [items, places, selected, onSelect, onOpen, direction],
   );
@@ -70,7 +78,7 @@ function Flow({ items, lines, selected, onSelect, onOpen, direction = 'LR', labe
     () =>
       lines.map((line) => {
         const { color, width, dash } = CAUSES[line.cause];
-        return { id: `${line.from}-${line.cause}-${line.to}`, source: line.from, target: line.to, focusable: false, selectable: false, style: { stroke: color, strokeWidth: width, ...(dash ? { strokeDasharray: dash } : {}) } };
+        return { id: `${line.from}-${line.cause}-${line.to}`, source: line.from, target: line.to, sourceHandle: ASIDE.has(line.cause) ? 'out-aside' : 'out', targetHandle: ASIDE.has(line.cause) ? 'in-aside' : 'in', focusable: false, selectable: false, style: { stroke: color, strokeWidth: width, ...(dash ? { strokeDasharray: dash } : {}) } };
       }),
     [lines],
   );
