@@ -70,6 +70,12 @@ it('shows at least 80 hostile outputs, and nothing of them comes to life', { tim
     dialogs.push(dialog.message());
     void dialog.dismiss();
   });
+  // First, that the traps would close.
+  await page.goto(`${server.url}/readyz`);
+  await page.evaluate(() => (globalThis as unknown as { ran: (at: number) => void }).ran(1));
+  await page.evaluate(() => alert('here'));
+  await fetch(`http://${host()}/trap`);
+  expect([ran.splice(0), dialogs.splice(0), reached.splice(0)]).toEqual([[1], ['here'], ['GET /trap']]);
   page.context().on('page', (opened) => strayed.push(`a window with ${opened.url()}`));
   page.on('download', (download) => strayed.push(`a download of ${download.url()}`));
   page.on('request', (request) => {

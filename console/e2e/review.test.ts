@@ -1,5 +1,6 @@
 /** Review in a real browser, on the real program: forms, approvals, revisions, edits, and what others decide meanwhile. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { agents, put, script, start, team } from './run-world';
 import { axe, getRun, openPage, PHONE, seedForm, seedPipeline, seedReview, seedRun, seedToken, type Server, shot, signIn, startServer, stopBrowser, until, waits } from './world';
 
 type Page = Awaited<ReturnType<typeof openPage>>;
@@ -155,7 +156,7 @@ it('slice 7: asks for a revision with a comment on a line, and shows what it cha
   await press('n', page.locator('[data-change="0"]:focus'));
   expect(await axe(page)).toEqual([]);
   await shot(page, 'review');
-  await press('1', page.getByRole('heading', { name: /second version/ }));
+  await press('1', page.getByRole('region', { name: 'plan.md' }).getByRole('listitem').first());
   await press('3', changes);
 });
 
@@ -267,7 +268,68 @@ it('slice 10: compares with the same output of the run before', async () => {
   const { execution: again } = await waits(server, second.run_id, 'approve_complete');
   await signIn(page, server, review(again.execution_id));
   await page.getByRole('radio', { name: 'Diff to v1' }).waitFor();
-  await press('4', page.getByText('Nothing changed.'));
+  // The same work in another run: what changed since then, or that nothing did.
+  await press('4', page.getByRole('region', { name: 'Changes of plan.md' }));
+  await page.getByText(/^Nothing changed\.$|^1 of \d+ changes?/).first().waitFor();
+});
+
+it('slice 17: says what a check complained about, and does the work again with what is written', async () => {
+  const schema = { type: 'object', properties: { total: { type: 'integer' } }, required: ['total'] };
+  const write = (content: string) => [{ tool: 'file_operations', input: { operation: 'write', path: 'sums.json', content } }];
+  const validation = { enabled: true, validation_mode: 'llm_schema', schema_validation_strictness: 'strict', on_validation_failure: 'ask_human', max_validation_retries: 2 };
+  const answers = { turns: [{ when: { contains: 'whole number', turn: 1 }, call: write('{"total": 12}') }, { when: { turn: 1 }, call: write('{"total": "many"}') }], default: { say: 'It is written.' } };
+  const pipeline = await put(server, 'Sums', [agents('Sums', 'sums.yaml', team('Counter'), { artifacts: [{ name: 'sums', format: 'json', schema }], approve: true, validation })], { answers: { 'sums.yaml': answers } });
+  const run = await start(server, pipeline);
+  const { execution: asked } = await waits(server, run, 'guidance');
+  await signIn(page, server, review(asked.execution_id));
+  await page.getByRole('region', { name: 'Checks', exact: true }).getByText(/total/).first().waitFor();
+  await page.getByText('"many"', { exact: true }).waitFor();
+  await page.getByText('Write something first.').waitFor();
+  await page.getByLabel(/^What should be done/).fill('The total is a whole number.');
+  await shot(page, 'review-guidance');
+  await page.keyboard.press('Control+Enter');
+  await page.getByText('Answered Sums').waitFor();
+  await waits(server, run, 'approve_complete');
+  await page.goto(server.url + review(asked.execution_id));
+  await page.getByText('12', { exact: true }).waitFor();
+});
+
+it('slice 17: tries a failed step again, and gives a script what it asks for', async () => {
+  const code = 'def main(user_input=None):\n    if user_input == "no":\n        raise ValueError("nothing to count")\n    return {"said": user_input}\n';
+  const step = script('Count', 'count.py', { artifacts: [{ name: 'said', format: 'json' }], approve: true });
+  (step.execution as unknown as { script_config: object }).script_config = { script_path: 'count.py', requires_user_input: true, user_input_prompt: 'What should be counted?' };
+  const pipeline = await put(server, 'Counting', [step], { scripts: { 'count.py': code } });
+  const run = await start(server, pipeline);
+  const { execution: asked } = await waits(server, run, 'script_input');
+  await signIn(page, server, review(asked.execution_id));
+  await page.getByLabel(/^Your answer/).fill('no');
+  await page.getByRole('button', { name: /^Send to the script/ }).click();
+  await page.getByText('Answered Count').waitFor();
+  await until('it failed', async () => (await execution(asked.execution_id)).status === 'failed');
+  await page.goto(server.url + review(asked.execution_id));
+  await page.getByText(/nothing to count/).first().waitFor();
+  await shot(page, 'review-failed');
+  await page.getByRole('button', { name: /^Try Count again/ }).click();
+  await page.getByText('Trying Count again').waitFor();
+});
+
+it('asks for more budget, and says what is spent', async () => {
+  const usage = { calls: 1, input_tokens: 100, output_tokens: 20, cost_micros: 0 };
+  const step = agents('Draft', 'draft-budget.yaml', team('Writer'), { artifacts: [{ name: 'draft', format: 'md' }], approve: true });
+  (step.execution as unknown as { budget: object }).budget = { tokens: 100 };
+  const write = { tool: 'file_operations', input: { operation: 'write', path: 'draft.md', content: '# Draft\n' } };
+  const pipeline = await put(server, 'Dear draft', [step], { answers: { 'draft-budget.yaml': { turns: [{ when: { turn: 1 }, call: [write], usage }], default: { say: 'Done.', usage } } } });
+  const run = await start(server, pipeline);
+  const { execution: asked } = await waits(server, run, 'budget');
+  await signIn(page, server, review(asked.execution_id));
+  await decision().getByText(/120 tokens of 100 tokens/).waitFor();
+  await page.getByLabel(/^Raise by/).fill('much');
+  await page.getByText('Write an amount like 2.50.').waitFor();
+  await page.getByLabel(/^Raise by/).fill('1000');
+  await shot(page, 'review-budget');
+  await page.getByRole('button', { name: /^Raise the budget by 1000 tokens/ }).click();
+  await page.getByText('Raised the budget of Draft').waitFor();
+  await waits(server, run, 'approve_complete');
 });
 
 it('works on a phone: two buttons within reach, and the rest in a sheet', async () => {

@@ -1,9 +1,9 @@
 /** Questions that are not about a result: whether to begin, what to tell a script or an agent, more budget, a choice, another try. */
 import { useNavigate } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { type Answer, useAnswer } from '@/api/hooks/inbox';
 import type { Execution, WaitingFor } from '@/api/types';
-import { count, money } from '@/model/figures';
+import { money } from '@/model/figures';
 import { afterwards } from '@/model/review';
 import { whyNot } from '@/model/rights';
 import { Button } from '@/ui/Button';
@@ -61,7 +61,6 @@ export function Answers({ review, execution, waiting, phone = false }: Props) {
   const rows = plan.options;
   return (
     <Panel question={waiting.question} mine={refused === undefined} about={afterwards(waiting, next)} digest={waiting.digest ?? undefined}>
-      {waiting.kind === 'budget' && waiting.budget && <Spent budget={waiting.budget} />}
       {waiting.who.required_approvals && waiting.who.required_approvals > 1 && (
         <p className="mb-2 text-small text-ink-2">
           {waiting.who.approved_by?.length ?? 0} of {waiting.who.required_approvals}
@@ -103,16 +102,6 @@ export function Answers({ review, execution, waiting, phone = false }: Props) {
 function Key({ keys, onPress }: { keys: string | undefined; onPress: () => void }) {
   useShortcut(keys, 'choose', onPress, { order: 16 });
   return null;
-}
-
-/** How much of which budget is spent. */
-function Spent({ budget }: { budget: NonNullable<WaitingFor['budget']> }): ReactNode {
-  const figure = (value: number) => (budget.measure === 'cost_usd' ? money(value) : budget.measure === 'minutes' ? `${count(Math.round(value * 10) / 10)} min` : `${count(value)} tokens`);
-  return (
-    <p className="mb-2 text-small text-ink-2">
-      {figure(budget.spent)} of {figure(budget.limit)} spent, for the {budget.scope === 'execution' ? 'step' : budget.scope}.
-    </p>
-  );
 }
 
 interface Plan {

@@ -91,7 +91,7 @@ function Finding({ passed, text }: { passed: boolean; text: string }) {
   return (
     <li className="flex items-start gap-[9px] border-t border-line py-[7px]">
       <StatusMark icon={passed ? 'passed' : 'failed'} tone={passed ? 'done' : 'fail'} label={passed ? 'Passed' : 'Failed'} className="mt-0.5" />
-      <span className="min-w-0 [overflow-wrap:anywhere]">{text}</span>
+      <span className="min-w-0 [overflow-wrap:anywhere]">{text.replaceAll('`', '')}</span>
     </li>
   );
 }

@@ -113,7 +113,7 @@ export default function ReviewScreen() {
     ) : references.length > 0 ? (
       <Reference all={references} />
     ) : (
-      <Empty title="Nothing was made yet">{waiting ? 'When the work has begun, what it makes stands here.' : 'What this step makes stands here.'}</Empty>
+      <Empty title="Nothing was made yet">{waiting?.kind === 'start' || waiting?.kind === 'approve_start' ? 'When the work has begun, what it makes stands here.' : 'What this step makes stands here when it is done.'}</Empty>
     );
 
   const done = () => {
