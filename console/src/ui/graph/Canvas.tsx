@@ -1,6 +1,6 @@
 /** The drawn graph. Loaded when a graph is first looked at. */
 import '@xyflow/react/dist/base.css';
-import { Background, BackgroundVariant, type Edge, Handle, type Node, type NodeProps, Position, ReactFlow, ReactFlowProvider, useReactFlow } from '@xyflow/react';
+import { Background, BackgroundVariant, BaseEdge, type Edge, type EdgeProps, Handle, type Node, type NodeProps, Position, ReactFlow, ReactFlowProvider, useReactFlow } from '@xyflow/react';
 import clsx from 'clsx';
 import { type KeyboardEvent, useEffect, useMemo, useRef } from 'react';
 import { StatusMark } from '../Icon';
@@ -52,7 +52,15 @@ function Spot({ data }: NodeProps<Node<Drawn>>) {
   );
 }
 
+/** A line beside the order: an arc, so that it is seen where another line runs straight. */
+function Arc({ sourceX, sourceY, targetX, targetY, sourcePosition, style }: EdgeProps) {
+  const far = 26 + 0.16 * Math.hypot(targetX - sourceX, targetY - sourceY);
+  const [dx, dy] = sourcePosition === Position.Bottom ? [0, far] : [far, 0];
+  return <BaseEdge path={`M${sourceX} ${sourceY}C${sourceX + dx} ${sourceY + dy} ${targetX + dx} ${targetY + dy} ${targetX} ${targetY}`} {...(style ? { style } : {})} />;
+}
+
 const TYPES = { spot: Spot };
+const EDGES = { arc: Arc };
 
 function Flow({ items, lines, selected, onSelect, onOpen, direction = 'LR', label, className }: GraphProps) {
   const flow = useReactFlow();
@@ -78,7 +86,7 @@ function Flow({ items, lines, selected, onSelect, onOpen, direction = 'LR', labe
     () =>
       lines.map((line) => {
         const { color, width, dash } = CAUSES[line.cause];
-        return { id: `${line.from}-${line.cause}-${line.to}`, source: line.from, target: line.to, sourceHandle: ASIDE.has(line.cause) ? 'out-aside' : 'out', targetHandle: ASIDE.has(line.cause) ? 'in-aside' : 'in', focusable: false, selectable: false, style: { stroke: color, strokeWidth: width, ...(dash ? { strokeDasharray: dash } : {}) } };
+        return { id: `${line.from}-${line.cause}-${line.to}`, source: line.from, target: line.to, sourceHandle: ASIDE.has(line.cause) ? 'out-aside' : 'out', targetHandle: ASIDE.has(line.cause) ? 'in-aside' : 'in', ...(ASIDE.has(line.cause) ? { type: 'arc' } : {}), focusable: false, selectable: false, style: { stroke: color, strokeWidth: width, ...(dash ? { strokeDasharray: dash } : {}) } };
       }),
     [lines],
   );
@@ -109,6 +117,7 @@ function Flow({ items, lines, selected, onSelect, onOpen, direction = 'LR', labe
         nodes={nodes}
         edges={edges}
         nodeTypes={TYPES}
+        edgeTypes={EDGES}
         nodesDraggable={false}
         nodesConnectable={false}
         nodesFocusable={false}
