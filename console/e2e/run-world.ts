@@ -39,7 +39,7 @@ export const form = (name: string, parts: Parts = {}, format = 'json') =>
 export const script = (name: string, file: string, parts: Parts = {}) => checkpoint(name, { mode: 'script', script_config: { script_path: file, requires_user_input: false } }, parts);
 
 export const agents = (name: string, model: string, config: object, parts: Parts = {}) =>
-  checkpoint(name, { mode: 'agentic', agent_config: { discussion_mode: 'sequential', max_turns: 6, show_conversation: true, tools: ['file_operations'], model: `script/${model}`, ...config } }, parts);
+  checkpoint(name, { mode: 'agentic', agent_config: { tools: ['file_operations'], model: `script/${model}`, ...('agent' in config ? {} : { discussion_mode: 'sequential', max_turns: 6, show_conversation: true }), ...config } }, parts);
 
 export const agent = (name: string) => ({ name, role: name.toLowerCase(), system_prompt: `You are ${name}.`, task_prompt: `Do what ${name} does.` });
 

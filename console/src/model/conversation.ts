@@ -13,7 +13,7 @@ export interface ToolUse {
 export type Entry =
   | { kind: 'attempt'; key: string; at: string; text: string }
   | { kind: 'told'; key: string; at: string; agent: string; role: string; text: string }
-  | { kind: 'said'; key: string; at: string; agent: string; turn: number; text: string; thinking: string; scripted: boolean; usage: Usage; tools: ToolUse[] }
+  | { kind: 'said'; key: string; at: string; agent: string; turn: number; text: string; thinking: string; scripted: boolean; hidden: boolean; usage: Usage; tools: ToolUse[] }
   | { kind: 'person'; key: string; at: string; name: string; verb: string; text: string };
 
 type People = Pick<Interaction, 'interaction_id' | 'timestamp' | 'type' | 'user_input' | 'actor'>;
@@ -112,6 +112,7 @@ function said(messages: readonly Message[], tools: readonly Event[], attempts: r
       text: message.content,
       thinking: thinking(message),
       scripted: message.scripted,
+      hidden: isHidden(message),
       usage: message.usage,
       tools: called.map((call) => use(call, message, results.get(`${message.agent_name ?? ''}/${call.id}`))),
     };
@@ -126,6 +127,9 @@ function use(call: Call, message: Message, results: readonly Event[] | undefined
   const took = new Date(event.timestamp).getTime() - new Date(message.timestamp).getTime();
   return { call, result: typeof content === 'string' ? content : JSON.stringify(content, null, 2), failed: event.metadata.error === true, took };
 }
+
+/** Whether the definition does not show it. An admin reads the words all the same; others see who spoke, and what it cost. */
+export const isHidden = (message: Message): boolean => (message as Message & { shown?: boolean }).shown === false;
 
 /** What a reader looks for in a conversation. */
 export function matches(entry: Entry, wanted: string): boolean {

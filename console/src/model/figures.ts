@@ -7,8 +7,10 @@ export function money(usd: number): string {
   return `$${usd.toFixed(2).replace(/\B(?=(\d{3})+(?!\d))/g, ',')}`;
 }
 
+const COUNT = new Intl.NumberFormat('en-GB');
+
 /** "18,204" */
-export const count = (value: number) => value.toLocaleString('en-GB');
+export const count = (value: number) => COUNT.format(value);
 
 /** "9.4 kB" */
 export function bytes(size: number): string {

@@ -97,8 +97,8 @@ export function whyOff(run: Pick<Run, 'status' | 'pause_requested' | 'current_ex
     pause: first ?? over ?? (run.status === 'not_started' ? 'The run has not started.' : run.status === 'paused' ? 'The run is paused.' : run.pause_requested ? 'It pauses when this step ends.' : undefined),
     resume: first ?? over ?? (run.status === 'paused' || run.pause_requested ? (current?.status === 'failed' ? 'A failed checkpoint is tried again, not resumed.' : undefined) : 'The run is not paused.'),
     retry: first ?? over ?? (execution?.status === 'failed' ? undefined : `${name} has not failed.`),
-    cancel: first ?? (works ? undefined : 'Nothing works now.'),
-    note: first ?? (execution?.status !== 'in_progress' || execution.waiting_for ? 'No agent works now.' : execution.mode !== 'agentic' ? `${name} is not done by an agent.` : undefined),
+    cancel: first ?? over ?? (works ? undefined : 'Nothing works now.'),
+    note: first ?? over ?? (execution?.status !== 'in_progress' || execution.waiting_for ? 'No agent works now.' : execution.mode !== 'agentic' ? `${name} is not done by an agent.` : undefined),
     fail: first ?? over,
     abort: first ?? over,
   };

@@ -54,7 +54,10 @@ export function moment(time: Date | string, now: Date = new Date()): string {
   return at.toDateString() === now.toDateString() ? clock(at) : `${date(at, now)}, ${clock(at)}`;
 }
 
+/** Made once: making one costs more than drawing the row that it is for. */
+const EXACT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'long' });
+
 /** The absolute time with its zone, for those who point at it. */
 export function exact(time: Date | string): string {
-  return new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'long' }).format(new Date(time));
+  return EXACT.format(new Date(time));
 }

@@ -187,6 +187,7 @@ function step(state: Open, execution: Known, event: Event, at: number): void {
       const reasons = Array.isArray(metadata.reasons) ? (metadata.reasons as string[]).join(' ') : '';
       add({ kind: 'check', from: state.check ?? at, to: Math.max(at, (state.check ?? at) + MOMENT), name: 'Checks', about: reasons || undefined, word: passed ? 'passed' : 'not passed', bad: !passed });
       state.check = undefined;
+      if (!passed) last().end ??= { icon: 'failed', tone: 'fail', word: 'Checks did not pass' };
       return;
     }
     case 'execution.attempt_failed':
@@ -232,15 +233,18 @@ function speak(state: Open, talk: Talk | undefined, execution: Known): void {
     const heard = new Map<string, number>();
     /** Whose answer is waited for. */
     const asked = new Set<string>();
-    const last: { bar: Bar; agent: string; call: string }[] = [];
+    /** Calls that nothing was heard of yet, by agent. */
+    const calling = new Map<string, { bar: Bar; call: string }[]>();
     let result = 0;
     const answerUntil = (until: number) => {
       for (; result < tools.length; result += 1) {
         const event = tools[result];
         if (!event || time(event.timestamp) > until) return;
         const agent = String(event.metadata.agent ?? '');
-        const waiting = last.find((one) => one.bar.to === undefined && one.call === event.metadata.call && one.agent === agent);
-        if (waiting) Object.assign(waiting.bar, { to: Math.max(time(event.timestamp), waiting.bar.from + MOMENT), bad: event.metadata.error === true || undefined });
+        const open = calling.get(agent);
+        const waiting = open?.findIndex((one) => one.call === event.metadata.call) ?? -1;
+        const [answered] = waiting < 0 ? [] : (open?.splice(waiting, 1) ?? []);
+        if (answered) Object.assign(answered.bar, { to: Math.max(time(event.timestamp), answered.bar.from + MOMENT), bad: event.metadata.error === true || undefined });
         heard.set(agent, time(event.timestamp));
         asked.add(agent);
       }
@@ -254,20 +258,22 @@ function speak(state: Open, talk: Talk | undefined, execution: Known): void {
         bars.push({ key: `${row.key}/m${message.message_id}`, kind: 'turn', from, to: when, name: agent || 'Agent', usage: message.usage, message: message.message_id });
         asked.delete(agent);
         // Calls that nothing was heard of end when their agent speaks again.
-        for (const one of last) if (one.agent === agent && one.bar.to === undefined) one.bar.to = when;
-        for (const call of calls(message)) {
-          const bar: Bar = { key: `${row.key}/t${message.message_id}${call.id}`, kind: 'tool', from: when, to: undefined, name: call.name, about: toolAbout(call), message: message.message_id };
-          bars.push(bar);
-          last.push({ bar, agent, call: call.id });
-        }
+        for (const one of calling.get(agent) ?? []) one.bar.to = when;
+        const called = calls(message).map((call) => ({ call: call.id, bar: { key: `${row.key}/t${message.message_id}${call.id}`, kind: 'tool', from: when, to: undefined, name: call.name, about: toolAbout(call), message: message.message_id } as Bar }));
+        bars.push(...called.map((one) => one.bar));
+        calling.set(agent, called);
       } else if (message.role === 'user') asked.add(agent);
       heard.set(agent, when);
     }
     answerUntil(Number.POSITIVE_INFINITY);
+    const left = [...calling.values()].flat();
     const final = work.at(-1);
     const ended = final?.to;
-    if (ended !== undefined) for (const one of last) one.bar.to ??= Math.max(ended, one.bar.from + MOMENT);
-    else if (!last.some((one) => one.bar.to === undefined)) {
+    if (ended !== undefined) {
+      // A call that nothing answered, such as that of a meta-agent, ends with what came next.
+      const next = (from: number) => messages.map((one) => time(one.timestamp)).find((moment) => moment > from) ?? ended;
+      for (const { bar } of left) bar.to = Math.max(next(bar.from), bar.from + MOMENT);
+    } else if (left.length === 0) {
       for (const agent of asked) bars.push({ key: `${row.key}/now${agent}`, kind: 'turn', from: heard.get(agent) ?? first.from, to: undefined, name: agent || 'Agent' });
     }
     const bad = final?.bad ? { key: `${row.key}/bad`, kind: 'work' as const, from: heard.size ? Math.max(...heard.values()) : first.from, to: ended, name: final.name, word: final.word, bad: true } : undefined;

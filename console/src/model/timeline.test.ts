@@ -81,6 +81,13 @@ describe('rows', () => {
     expect(row?.bars[0]?.message).toBe('m2');
   });
 
+  it('ends a call that nothing answered with what came next', () => {
+    const call = { type: 'tool_use', id: 'c1', name: 'create_agents', input: {} };
+    const messages = [message('m1', 1, 'assistant', 'Meta-agent', [call]), message('m2', 2, 'user', 'UX'), message('m3', 4, 'assistant', 'UX')];
+    const [row] = rows([event(0, 'execution.started'), event(5, 'execution.completed')], [execution('agentic')], new Map([['x', { messages, tools: [] }]]));
+    expect(shape(row)).toEqual(['turn Meta-agent 0-1', 'tool create_agents 1-2', 'turn UX 2-4']);
+  });
+
   it('puts messages into the attempt in which they were said', () => {
     const messages = [message('m1', 1, 'assistant', 'Writer'), message('m2', 11, 'assistant', 'Writer')];
     const all = rows(

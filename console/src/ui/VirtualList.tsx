@@ -53,13 +53,13 @@ export function VirtualList<Item>({ items, keyOf, draw, height, label, follow = 
   };
   const scrolled = () => {
     const it = pane.current;
-    if (!it) return;
+    if (!it || !onAtEnd) return;
     const atEnd = it.scrollHeight - it.scrollTop - it.clientHeight < 24;
-    if (atEnd || byHand.current) onAtEnd?.(atEnd);
+    if (atEnd || byHand.current) onAtEnd(atEnd);
     byHand.current = false;
   };
   return (
-    <div ref={pane} onScroll={scrolled} onWheel={hand} onTouchMove={hand} onPointerMove={(event) => event.buttons && hand()} onKeyDown={hand} className={clsx('scroll-pane', className)} tabIndex={0} role="region" aria-label={label}>
+    <div ref={pane} onScroll={scrolled} onWheel={hand} onTouchMove={hand} onPointerMove={(event) => event.buttons && hand()} onKeyDown={hand} className={clsx('scroll-pane contain-content', className)} tabIndex={0} role="region" aria-label={label}>
       <ul className="relative" style={{ height: size }}>
         {drawn.map((row) => (
           <li key={row.key} ref={rows.measureElement} data-index={row.index} aria-setsize={items.length} aria-posinset={row.index + 1} className="absolute inset-x-0 top-0" style={{ transform: `translateY(${row.start}px)` }}>

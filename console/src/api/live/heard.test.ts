@@ -17,6 +17,7 @@ it('turns an event into the message that the conversation lists', () => {
   });
   expect(spoken(said)).toMatchObject({ agent_name: 'Writer', content: 'Six.', scripted: true, usage: { calls: 1, input_tokens: 0, output_tokens: 12, cost_usd: 0.0041 } });
   expect(spoken(event(5, 'execution.message', { role: 'user', content: 'long', more: 'abc' }))).toBeUndefined();
+  expect(spoken(event(6, 'execution.message', { role: 'assistant', agent: 'Writer', hidden: true }))).toBeUndefined();
 });
 
 it('adds to what is there, once, and leaves alone what nobody looked at', () => {

@@ -18,12 +18,14 @@ interface Said {
   about?: { scripted?: boolean };
   /** Too much for the log: the whole is elsewhere. */
   more?: string;
+  /** Its words are in no event; who may read them asks for the conversation. */
+  hidden?: boolean;
 }
 
 /** A message as the conversation lists it; nothing, where the event has only a part of it. */
 export function spoken(event: Event): Message | undefined {
   const said = event.metadata as Said;
-  if (said.more || !said.role) return undefined;
+  if (said.more || said.hidden || !said.role) return undefined;
   const { cost_micros = 0, ...usage } = said.usage ?? {};
   const none = { calls: 0, input_tokens: 0, output_tokens: 0, cache_read_tokens: 0, cache_write_tokens: 0 };
   return {
@@ -35,7 +37,8 @@ export function spoken(event: Event): Message | undefined {
     parts: said.content,
     usage: { ...none, ...usage, cost_usd: cost_micros / 1e6 },
     scripted: said.about?.scripted === true,
-  };
+    shown: true,
+  } as Message;
 }
 
 const plain = (content: unknown): string =>

@@ -39,7 +39,13 @@ export function PutAway({ pipeline, onClose }: Props) {
   const name = pipeline.pipeline_name;
   const done = () => {
     onClose();
-    toast(`Deleted ${name}`, () => restore.mutate(pipeline.pipeline_id, { onSuccess: () => toast(`Brought ${name} back`) }));
+    // The dialog is gone when this is undone, so the promise is what is waited for.
+    const undo = () =>
+      void restore.mutateAsync(pipeline.pipeline_id).then(
+        () => toast(`Brought ${name} back`),
+        () => {},
+      );
+    toast(`Deleted ${name}`, undo);
   };
   return (
     <Confirm open onClose={onClose} danger title={`Delete ${name}?`} verb={`Delete ${name}`} busy={remove.isPending} problem={remove.error ? Problem.of(remove.error) : undefined} onConfirm={() => remove.mutate(pipeline.pipeline_id, { onSuccess: done })}>

@@ -1,8 +1,8 @@
 /** The conversation, as it is spoken: it follows until the reader scrolls up, and then says how much is new below. */
-import { useMemo, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import { useSpeaking } from '@/api/live/deltas';
 import { useAttempts } from '@/api/hooks/executions';
-import { type Entry, entries, matches } from '@/model/conversation';
+import { type Entry, entries, isHidden, matches } from '@/model/conversation';
 import { count } from '@/model/figures';
 import { Button } from '@/ui/Button';
 import { Input } from '@/ui/fields';
@@ -35,19 +35,25 @@ export function Conversation({ view }: { view: RunView }) {
   const [left, setLeft] = useState(0);
   const newBelow = atEnd ? 0 : Math.max(0, shown.length - left);
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
-  const toggle = (key: string) =>
-    setOpen((now) => {
-      const next = new Set(now);
-      if (!next.delete(key)) next.add(key);
-      return next;
-    });
+  const toggle = useCallback(
+    (key: string) =>
+      setOpen((now) => {
+        const next = new Set(now);
+        if (!next.delete(key)) next.add(key);
+        return next;
+      }),
+    [],
+  );
+  const { go } = view;
+  const link = useCallback((message: string) => go({ message }), [go]);
   const active = view.search.message ? shown.findIndex((entry) => entry.key === view.search.message) : undefined;
   const following = live && atEnd && !view.search.message;
   if (conversation.error) return <ErrorBlock title="The conversation could not be read" problem={conversation.error} className="m-5" />;
   if (!execution) return null;
   if (conversation.isPending) return <Loading label="Conversation" />;
-  const hidden = definition?.execution.agent_config?.show_conversation === false;
-  if (shown.length === 0 && !find) {
+  const hidden = definition?.execution.agent_config?.show_conversation === false || messages?.some(isHidden);
+  const words = messages?.some((message) => message.content !== '');
+  if (!find && shown.every((entry) => entry.kind === 'attempt') && !all.some((entry) => entry.kind === 'told')) {
     return (
       <Empty title="Nothing was said yet">
         {execution.mode === 'agentic' ? 'What agents say stands here while they say it.' : execution.mode === 'script' ? 'A script does this checkpoint. What it prints stands in the logs.' : 'A person does this checkpoint. What they decide stands here.'}
@@ -62,7 +68,11 @@ export function Conversation({ view }: { view: RunView }) {
           {given ? 'Hide what they were told' : 'Show what they were told'}
         </Button>
       </div>
-      {hidden && <p className="flex-none border-b border-line px-5 py-1.5 text-small text-ink-3">The definition says that this conversation is not shown to people; you see it because it is kept.</p>}
+      {hidden && (
+        <p className="flex-none border-b border-line px-5 py-1.5 text-small text-ink-3">
+          {words ? 'The definition does not show this conversation. It is kept, and only an admin reads it.' : 'The definition does not show this conversation. Who spoke, when, and what it cost stands here; only an admin reads the words.'}
+        </p>
+      )}
       <div className="relative min-h-0 flex-1">
         {shown.length === 0 ? (
           <p className="p-5 text-ink-2">Nothing in it has that text.</p>
@@ -70,7 +80,7 @@ export function Conversation({ view }: { view: RunView }) {
           <VirtualList
             items={shown}
             keyOf={(entry) => entry.key}
-            draw={(entry) => <MessageView entry={entry} open={open} onToggle={toggle} marked={entry.key === view.search.message} />}
+            draw={(entry) => <MessageView entry={entry} open={open} onToggle={toggle} onLink={link} marked={entry.key === view.search.message} />}
             height={96}
             label="Conversation"
             follow={following}

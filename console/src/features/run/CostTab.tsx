@@ -81,7 +81,7 @@ function Bars({ title, lines }: { title: string; lines: readonly Line[] }) {
               <span aria-hidden="true" className="block h-2.5 rounded-1 bg-ink-2 forced-colors:border" style={{ width: `${Math.max(1, (value(line) / most) * 100)}%` }} />
             </td>
             <td className="fact py-1 pr-3 text-right whitespace-nowrap text-ink-3">{count(tokens(line.usage))} tok</td>
-            <td className="py-1 pr-3 text-right whitespace-nowrap text-ink-3">{line.seconds === undefined ? '' : took(line.seconds * 1000)}</td>
+            <td className="py-1 pr-3 text-right whitespace-nowrap text-ink-3">{line.seconds ? took(line.seconds * 1000) : ''}</td>
             <td className="py-1 pr-5 text-right font-value">{money(line.usage.cost_usd)}</td>
           </tr>
         ))}

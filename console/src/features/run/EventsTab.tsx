@@ -1,6 +1,6 @@
 /** What happened in this run, newest first, as it happens. */
 import { Link } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { memo, useMemo, useState } from 'react';
 import type { Event } from '@/api/types';
 import { count } from '@/model/figures';
 import { Avatar } from '@/ui/Avatar';
@@ -39,7 +39,7 @@ export function EventsTab({ view }: { view: RunView }) {
   );
 }
 
-function OneEvent({ event }: { event: Event }) {
+const OneEvent = memo(function OneEvent({ event }: { event: Event }) {
   return (
     <div className="grid grid-cols-[62px_20px_minmax(0,1fr)] items-start gap-x-2.5 border-b border-line px-5 py-1.5 max-tablet:px-4">
       <Time at={event.timestamp} as="second" className="pt-0.5 text-ink-3" />
@@ -47,13 +47,11 @@ function OneEvent({ event }: { event: Event }) {
       <div className="min-w-0">
         <p className="[overflow-wrap:anywhere]">{event.description}</p>
         <p className="fact flex gap-2 text-ink-3">
-          <Link to="/events" search={{ run_id: event.run_id ?? undefined, event: event.event_id }} className="hover:underline">
-            {event.event_type}
-          </Link>
+          <span>{event.event_type}</span>
           <span className="truncate">{event.actor.name}</span>
           <span className="ml-auto">{count(event.seq)}</span>
         </p>
       </div>
     </div>
   );
-}
+});

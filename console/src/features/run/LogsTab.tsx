@@ -1,6 +1,6 @@
 /** What the work printed, live: levels, stack traces in one piece, and a way to find something. */
 import clsx from 'clsx';
-import { useMemo, useState } from 'react';
+import { memo, useMemo, useState } from 'react';
 import { useLogs } from '@/api/hooks/executions';
 import { count } from '@/model/figures';
 import { filterLogs, type LogEntry, logEntries, type MadeAgent } from '@/model/logs';
@@ -68,7 +68,7 @@ export function LogsTab({ view }: { view: RunView }) {
   );
 }
 
-function Line({ entry }: { entry: LogEntry }) {
+const Line = memo(function Line({ entry }: { entry: LogEntry }) {
   const { level, trace, agents, details } = entry;
   const more = trace.length === 0 && agents.length === 0 && details !== null;
   return (
@@ -90,7 +90,7 @@ function Line({ entry }: { entry: LogEntry }) {
       </div>
     </div>
   );
-}
+});
 
 const brief = (details: unknown): string =>
   typeof details === 'object' && details !== null

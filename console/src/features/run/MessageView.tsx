@@ -1,12 +1,11 @@
 /** One thing of a conversation. Round is an agent, square a person; no bubbles. Calls of tools are folded lines. */
-import { Link } from '@tanstack/react-router';
 import clsx from 'clsx';
-import { memo } from 'react';
+import { memo, type MouseEvent } from 'react';
 import type { Speaking } from '@/api/live/deltas';
 import type { Entry, ToolUse } from '@/model/conversation';
 import { count, money } from '@/model/figures';
 import { toolTitle } from '@/model/messages';
-import { clock, took } from '@/model/time';
+import { clock, exact, took } from '@/model/time';
 import { Avatar } from '@/ui/Avatar';
 import { Tag } from '@/ui/Badge';
 import { Icon, StatusMark } from '@/ui/Icon';
@@ -18,21 +17,23 @@ interface Props {
   /** What is unfolded. */
   open: ReadonlySet<string>;
   onToggle: (key: string) => void;
+  /** Told which one is to stand in the address. */
+  onLink: (key: string) => void;
   marked: boolean;
 }
 
-export const MessageView = memo(function MessageView({ entry, open, onToggle, marked }: Props) {
+export const MessageView = memo(function MessageView({ entry, open, onToggle, onLink, marked }: Props) {
   switch (entry.kind) {
     case 'attempt':
       return (
         <h3 className="flex h-8 items-center justify-between border-b border-line bg-canvas px-5 max-tablet:px-4">
           <span className="label">{entry.text}</span>
-          <At at={entry.at} id={entry.key} />
+          <At at={entry.at} id={entry.key} onLink={onLink} />
         </h3>
       );
     case 'person':
       return (
-        <Frame name={entry.name} kind="person" marked={marked} className="border-b border-line bg-canvas" meta={entry.verb} right={<At at={entry.at} id={entry.key} />}>
+        <Frame name={entry.name} kind="person" marked={marked} className="border-b border-line bg-canvas" meta={entry.verb} right={<At at={entry.at} id={entry.key} onLink={onLink} />}>
           {entry.text && <Text>{entry.text}</Text>}
         </Frame>
       );
@@ -57,7 +58,7 @@ export const MessageView = memo(function MessageView({ entry, open, onToggle, ma
           right={
             <span className="flex items-center gap-2">
               {figures && <span className="fact text-ink-3">{figures}</span>}
-              <At at={entry.at} id={entry.key} />
+              <At at={entry.at} id={entry.key} onLink={onLink} />
             </span>
           }
         >
@@ -66,7 +67,7 @@ export const MessageView = memo(function MessageView({ entry, open, onToggle, ma
               <p className="whitespace-pre-wrap text-ink-2">{entry.thinking}</p>
             </Fold>
           )}
-          {entry.text && <Text>{entry.text}</Text>}
+          {entry.text ? <Text>{entry.text}</Text> : entry.hidden && <p className="text-ink-3">Its words are kept, and not shown.</p>}
           {entry.tools.map((tool, at) => (
             <Tool key={tool.call.id + String(at)} id={`${entry.key} ${at}`} tool={tool} open={open} onToggle={onToggle} />
           ))}
@@ -120,12 +121,17 @@ function Frame({ name, kind, meta, tag, right, live = false, marked, className, 
 
 const Text = ({ children }: { children: React.ReactNode }) => <div className="[overflow-wrap:anywhere] whitespace-pre-wrap">{children}</div>;
 
-/** The time, which is the address of what was said. */
-function At({ at, id }: { at: string; id: string }) {
+/** The time, which is the address of what was said. A router's link for each of thousands would cost more than it gives. */
+function At({ at, id, onLink }: { at: string; id: string; onLink: (id: string) => void }) {
+  const follow = (event: MouseEvent) => {
+    if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+    event.preventDefault();
+    onLink(id);
+  };
   return (
-    <Link from="/runs/$runId" to="." search={(now) => ({ ...now, message: id })} replace className="fact inline-flex min-h-6 min-w-6 items-center text-ink-3 hover:underline" title={new Date(at).toLocaleString('en-GB')}>
+    <a href={`?message=${encodeURIComponent(id)}`} onClick={follow} className="fact inline-flex min-h-6 min-w-6 items-center text-ink-3 hover:underline" title={exact(at)}>
       {clock(at)}
-    </Link>
+    </a>
   );
 }
 

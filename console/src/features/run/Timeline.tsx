@@ -11,21 +11,25 @@ import { BarTip } from './BarTip';
 import { TimelineTable } from './TimelineTable';
 import type { RunView } from './useRunView';
 
-/** The columns of names. */
-const NAMES = 150;
+/** The columns of names, as wide as the names want, within bounds. */
+const LABEL = 64;
 const NARROW = 104;
+const naming = (rows: readonly Row[]) => Math.max(150, Math.min(220, 28 + LABEL + 7.5 * Math.max(0, ...rows.map((row) => row.checkpoint.length))));
 /** Kept free at the right, for what is to come and for marks. */
 const END = 28;
 const AHEAD = 68;
 
+/** Above this many bars the line for now moves less often. */
+const MANY_BARS = 1000;
+
 /** The time, once a second while something goes on. */
-function useSecond(going: boolean): number {
+function useSecond(going: boolean, every: number): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
     if (!going) return;
-    const timer = setInterval(() => setNow(Date.now()), 1000);
+    const timer = setInterval(() => setNow(Date.now()), every);
     return () => clearInterval(timer);
-  }, [going]);
+  }, [going, every]);
   return now;
 }
 
@@ -51,8 +55,8 @@ export function Timeline({ view, fold, onFold, phone }: { view: RunView; fold: b
   const { rows, ahead, row: selected } = view;
   const [width, measure] = useWidth();
   const going = view.run.data?.status === 'in_progress';
-  const now = useSecond(going);
-  const names = phone ? NARROW : NAMES;
+  const now = useSecond(going, rows.reduce((sum, row) => sum + row.bars.length, 0) > MANY_BARS ? 5000 : 1000);
+  const names = phone ? NARROW : naming(rows);
   const room = Math.max(120, width - names - (ahead.length > 0 ? AHEAD : END));
   const on = useMemo(() => scale(rows, room, now, fold), [rows, room, now, fold]);
   const { printed, short } = useMemo(() => {
@@ -155,7 +159,7 @@ interface RowProps {
 
 function TimelineRow({ row, placed, names, selected, live, phone, onSelect, onPoint }: RowProps) {
   const [at, setAt] = useState<number>();
-  const last = placed.at(-1);
+  const end = placed.reduce((most, one) => Math.max(most, one.x + one.width), 0);
   const walk = (event: KeyboardEvent<HTMLElement>) => {
     const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
     if (by === 0 || placed.length === 0) return;
@@ -185,14 +189,14 @@ function TimelineRow({ row, placed, names, selected, live, phone, onSelect, onPo
         className={clsx('relative flex h-8 w-full items-center text-left focus-visible:-outline-offset-2', selected ? (live ? 'bg-live-wash' : 'bg-select') : 'hover:bg-hover')}
       >
         <span className="flex flex-none items-center gap-2 pl-5 max-tablet:pl-4" style={{ width: names }}>
-          <span className={clsx('truncate font-name', phone ? 'w-[46px]' : 'w-[66px]')}>{row.first ? row.checkpoint : <span className="sr-only">{row.checkpoint}</span>}</span>
-          <span className="flex-1 truncate text-small text-ink-3">{row.label}</span>
+          <span className={clsx('truncate font-name', phone ? 'w-[46px]' : 'flex-1')}>{row.first ? row.checkpoint : <span className="sr-only">{row.checkpoint}</span>}</span>
+          <span className={clsx('truncate text-small text-ink-3', phone ? 'flex-1' : 'w-14 flex-none')}>{row.label}</span>
           {row.end && <span className="sr-only">{row.end.word}</span>}
         </span>
         <span aria-hidden="true" className="relative h-full flex-1">
           <Bars placed={placed} active={at} />
-          {row.end && last && (
-            <span className="absolute top-2" style={{ left: last.x + last.width + 4 }}>
+          {row.end && placed.length > 0 && (
+            <span className="absolute top-2" style={{ left: end + 4 }}>
               <StatusMark icon={row.end.icon} tone={row.end.tone} />
             </span>
           )}

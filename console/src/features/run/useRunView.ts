@@ -1,7 +1,7 @@
 /** Everything that the page of one run shows, and what of it is selected, which the address says. */
 import { useQueries } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { useCallback, useMemo } from 'react';
 import { body, client } from '@/api/client';
 import { useConversation } from '@/api/hooks/executions';
 import { useRunEvents, useRunUsage, useToolResults } from '@/api/hooks/journal';
@@ -66,7 +66,7 @@ export function useRunView() {
   const row = ofExecution.find((one) => `${one.revision}.${one.attempt}` === search.attempt) ?? ofExecution.at(-1);
   const ahead = useMemo(() => stops.filter((one) => !one.execution), [stops]);
 
-  const go = (change: Partial<typeof search>, replace = true) => void navigate({ search: (now) => ({ ...now, ...change }), replace });
+  const go = useCallback((change: Partial<typeof search>) => void navigate({ search: (now) => ({ ...now, ...change }), replace: true }), [navigate]);
   const models = usage.data?.items.flatMap((item) => (item.key ? [item.key] : [])) ?? NONE;
   const definition = pipeline.data?.checkpoints.find((one) => one.checkpoint_id === execution?.checkpoint_id);
   // Messages do not say which model they are from: it is known where the definition has not changed, or there was one only.
