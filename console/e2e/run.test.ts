@@ -42,7 +42,7 @@ it('slice 14: shows a run that goes on: strip, timeline, steps, and who is writi
   await conversation().getByText(/wrote \d+ bytes/).waitFor();
   await conversation().getByRole('button', { name: /write market_brief\.md/ }).first().click();
   await badge('running').waitFor();
-  expect(await page.getByRole('list', { name: 'Tries and revisions' }).getByRole('button').allInnerTexts()).toHaveLength(5);
+  await until('a row for each try', async () => (await page.getByRole('list', { name: 'Tries and revisions' }).getByRole('button').count()) === 5);
   expect(await axe(page)).toEqual([]);
   await shot(page, 'run');
   // A note, by its key.
@@ -77,7 +77,7 @@ it('slice 6 and 7: starts a run from its pipeline, and shows each step as it is 
   await page.getByText('“Goals” has a form to fill in.').waitFor();
   const run = page.url().split('/runs/')[1]?.split('?')[0] as string;
   const strip = page.getByRole('list', { name: 'Checkpoints' });
-  expect(await strip.getByRole('listitem').count()).toBe(2);
+  await until('both checkpoints', async () => (await strip.getByRole('listitem').count()) === 2);
   // What waits is one key away, and the way back leads here.
   await page.keyboard.press('Enter');
   await page.waitForURL(/\/review\//);
@@ -123,6 +123,7 @@ it('slice 9 and 10: shows v1 and v2, what each made, with a preview and to downl
   await answerAll(server, v2, { goal: 'The second goal.' });
   await signIn(page, server, `/pipelines/${pipeline.pipeline_id}`);
   const runs = page.getByRole('list', { name: 'Runs' });
+  await runs.waitFor();
   expect(await runs.getByRole('link').allInnerTexts()).toEqual([expect.stringMatching(/^v2[\s\S]*Done[\s\S]*2 of 2 done/), expect.stringMatching(/^v1[\s\S]*Done/)]);
   await page.getByText('v3, extends v2').waitFor();
   await page.getByRole('list', { name: /Run history/ }).getByText(/v1, done/).waitFor({ state: 'attached' });
@@ -197,6 +198,26 @@ it('slice 13 and 16: an agent speaks, its file operations are folded, and its co
   await shot(page, 'run-cost');
 });
 
+it('slice 13: follows what is said, until the reader scrolls up, and then says how much is new below', async () => {
+  const look = { tool: 'file_operations', input: { operation: 'list', path: '.' } };
+  const pipeline = await put(server, 'Long talk', [agents('Talk', 'long.yaml', { creation_mode: 'single', agent: { name: 'Talker', system_prompt: 'You talk.', task_prompt: 'Talk.' } }, { artifacts: [{ name: 'talk', format: 'md' }] })], {
+    answers: { 'long.yaml': { turns: [{ when: { turn: 30 }, say: 'That was all.' }, { repeat: true, say: 'One more thing is to be said about it.\n'.repeat(6), call: [look], delay_ms: 350 }] } },
+  });
+  const run = await start(server, pipeline);
+  await signIn(page, server, `/runs/${run}`);
+  const fromEnd = () => conversation().evaluate((pane) => pane.scrollHeight - pane.scrollTop - pane.clientHeight);
+  await until('more than fits', async () => (await conversation().evaluate((pane) => pane.scrollHeight > pane.clientHeight * 2)) && (await fromEnd()) < 30);
+  await conversation().hover();
+  await page.mouse.wheel(0, -400);
+  const below = page.getByRole('button', { name: /\d+ new below/ });
+  await below.waitFor();
+  expect(await fromEnd()).toBeGreaterThan(200);
+  await below.click();
+  await until('the end again', async () => (await fromEnd()) < 30);
+  await until('nothing new below', async () => (await below.count()) === 0);
+  await server.api('POST', `/api/runs/${run}/abort`, {});
+});
+
 it('slice 15: shows the agents that a meta-agent made, and what they said', async () => {
   const made = ['UX Designer', 'Backend Dev', 'Frontend Dev'].map((name) => ({ name, role: `${name} of the app`, system_prompt: `You are ${name}.`, task_prompt: 'Design it.' }));
   const pipeline = await put(server, 'Mobile app', [agents('App', 'meta.yaml', { creation_mode: 'meta_agent', meta_agent_instructions: 'Create 3 agents for designing a mobile app', max_agents: 3, tools: [] }, { artifacts: [{ name: 'app', format: 'md' }] })], {
@@ -208,6 +229,7 @@ it('slice 15: shows the agents that a meta-agent made, and what they said', asyn
   for (const { name } of made) await conversation().getByText(name, { exact: true }).first().waitFor();
   await page.keyboard.press('4');
   const list = page.getByRole('list', { name: 'Agents that were made' });
+  await list.waitFor();
   expect(await list.getByRole('listitem').count()).toBe(3);
   await list.getByText('UX Designer', { exact: true }).click();
   await list.getByText('You are UX Designer.').waitFor();
@@ -225,7 +247,7 @@ it('slice 17: counts tries, says what the checks found, and lets two tries be co
   await page.getByRole('group', { name: 'What the checks found' }).or(page.getByRole('group', { name: 'Why it failed' })).first().waitFor();
   await page.getByText(/total/).first().waitFor();
   const rows = page.getByRole('list', { name: 'Tries and revisions' }).getByRole('button');
-  expect(await rows.count()).toBe(2);
+  await until('a row for each try', async () => (await rows.count()) === 2);
   await page.keyboard.press('k');
   await until('the first try is selected', async () => (await rows.first().getAttribute('aria-current')) === 'true');
   await shot(page, 'run-failed');
