@@ -30,7 +30,7 @@ it('slice 14: shows a run that goes on: strip, timeline, steps, and who is writi
   await signIn(page, server, `/runs/${run}`);
   const strip = page.getByRole('list', { name: 'Checkpoints' });
   await strip.getByText('3 agents, sequential').first().waitFor();
-  const writing = conversation().getByText('writing');
+  const writing = conversation().locator('article', { hasText: /^\s*E?\s*Editor\s*writing/ });
   await writing.waitFor();
   // What is said grows while it is said.
   const text = () => conversation().locator('article').last().innerText();
@@ -164,7 +164,7 @@ it('slice 13 and 16: an agent speaks, its file operations are folded, and its co
         after: ['Requirements'],
       }),
     ],
-    { answers: { 'single.yaml': { turns: [{ when: { turn: 1 }, think: 'What is wanted?', say: 'I write the summary now, with what was required.', call: [write], delay_ms: 1500, usage: { calls: 1, input_tokens: 900, output_tokens: 120, cost_micros: 4100 } }], default: { say: 'The summary is written.' } } } },
+    { answers: { 'single.yaml': { turns: [{ when: { turn: 1 }, think: 'What is wanted?', say: 'I write the summary now, with what was required.', call: [write], delay_ms: 3000, usage: { calls: 1, input_tokens: 900, output_tokens: 120, cost_micros: 4100 } }], default: { say: 'The summary is written.' } } } },
   );
   const run = await start(server, pipeline);
   const at = await waits(server, run, 'form');
@@ -175,7 +175,8 @@ it('slice 13 and 16: an agent speaks, its file operations are folded, and its co
   await page.getByLabel('First message').getByText(/Ten users in six weeks/).waitFor();
   await page.keyboard.press('1');
   await server.api('POST', `/api/executions/${asked.execution.execution_id}/approve-start`, {});
-  await conversation().getByText('writing').waitFor();
+  // From the first word on: what it was told before does not take it away.
+  await conversation().locator('article', { hasText: 'writing' }).getByText(/^I write/).waitFor();
   await conversation().getByText('120 tok, $0.0041').waitFor();
   await conversation().getByRole('button', { name: /thinking/ }).click();
   await conversation().getByText('What is wanted?').last().waitFor();

@@ -120,8 +120,6 @@ function gatherer(queries: QueryClient): (event: Event) => void {
     const seen = new Map<string, readonly unknown[]>();
     for (const event of events) {
       for (const key of touched(event)) seen.set(JSON.stringify(key), key);
-      hear(queries, event);
-      if (event.event_type === 'execution.message' && event.execution_id) deltas.forget(event.execution_id, event.metadata.agent);
       for (const watcher of watchers) watcher(event);
     }
     for (const key of seen.values()) void queries.invalidateQueries({ queryKey: key });
@@ -129,6 +127,9 @@ function gatherer(queries: QueryClient): (event: Event) => void {
     if (last) set({ seq: last.seq, heard: new Date() });
   };
   return (event) => {
+    // At once: what is said next must not be taken for what was said before, and nothing stands twice or not at all.
+    hear(queries, event);
+    if (event.event_type === 'execution.message' && event.execution_id && event.metadata.role === 'assistant') deltas.forget(event.execution_id, event.metadata.agent);
     if (waiting.length === 0) setTimeout(flush, GATHER);
     waiting.push(event);
   };

@@ -20,3 +20,13 @@ it('puts pieces together by speaker, starts over when told to, and forgets when 
   deltas.forget('x');
   expect([deltas.of('x'), heard]).toEqual([[], 6]);
 });
+
+it('forgets one speaker, and lets others who speak at the same time go on', () => {
+  const deltas = new Deltas();
+  deltas.hear(delta('Six'));
+  deltas.hear(delta('No.', { agent_name: 'Sceptic' }));
+  deltas.forget('x', 'Writer');
+  expect(deltas.of('x')).toEqual([{ agent: 'Sceptic', text: 'No.', thinking: '' }]);
+  deltas.forget('x', 'Nobody');
+  expect(deltas.of('x')).toHaveLength(1);
+});
