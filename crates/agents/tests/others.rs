@@ -232,6 +232,7 @@ async fn what_has_no_end_is_cut_and_takes_no_memory() {
         let replies = [(200, &long, 100), (200, &lines, usize::MAX), (400, &long, 100)];
         for (status, piece, times) in replies {
             let server = Server::start([Reply::Many(status, piece.clone(), times)]).await;
+            eprintln!("{model} {status} {times}");
             let before = resident_kb();
             let (answer, _) = ask(&Providers::new(server.settings()), question(model)).await;
             let error = answer.expect_err("no answer");

@@ -97,6 +97,9 @@ fn table() -> Vec<(&'static str, Who, Value)> {
         ("GET /api/compare", From(Role::Viewer), json!(format!("a={NOTHING}&b={NOTHING}"))),
         ("GET /api/events", From(Role::Viewer), none.clone()),
         ("GET /api/stream", From(Role::Viewer), none.clone()),
+        ("GET /api/usage", From(Role::Viewer), none.clone()),
+        ("GET /api/usage/disk", From(Role::Viewer), none.clone()),
+        ("GET /api/usage/retention", From(Role::Operator), none.clone()),
         ("GET /metrics", From(Role::Viewer), none.clone()),
     ]
 }
