@@ -125,7 +125,8 @@ async fn work(scenery: &Scenery, blobs: &dyn BlobStore, job: &Job, habit: Habit)
     // Whoever raises the budget has the same work done again, which then may pass.
     if !scenery.is_healed() && habit.token.is_multiple_of(11) {
         let measure = Measure::Cost;
-        let reached = Reached { scope: Scope::Run, measure, limit: 1_000, spent: 1_000 + habit.token % 100 };
+        let scope = [Scope::Execution, Scope::Run, Scope::Pipeline][(habit.token / 11 % 3) as usize];
+        let reached = Reached { scope, measure, limit: 1_000, spent: 1_000 + habit.token % 100 };
         return Outcome::OverBudget(reached);
     }
     let strict = !scenery.is_healed() && habit.token.is_multiple_of(3);

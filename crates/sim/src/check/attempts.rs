@@ -79,6 +79,11 @@ impl Attempts {
                 tried.open = Some(Part::Work);
                 tried.deadline = *deadline;
             }
+            RunEvent::BudgetAsked { .. } => (tried.open, tried.deadline) = (None, None),
+            RunEvent::BudgetRaised { check, deadline, .. } => {
+                tried.open = Some(if *check { Part::Check } else { Part::Work });
+                tried.deadline = *deadline;
+            }
             RunEvent::WorkDone { judge, .. } => tried.open = judge.then_some(Part::Check),
             RunEvent::Checked { passed, .. } => {
                 tried.open = None;
@@ -156,6 +161,7 @@ impl Tried {
 fn outcome_of(event: &RunEvent) -> Option<ExecNo> {
     match event {
         RunEvent::WorkDone { x, .. }
+        | RunEvent::BudgetAsked { x, .. }
         | RunEvent::Checked { x, .. }
         | RunEvent::CompletionAsked { x, .. }
         | RunEvent::ArtifactMade { x, .. }
@@ -171,6 +177,7 @@ fn execution_of(event: &RunEvent) -> Option<ExecNo> {
         RunEvent::ExecutionMade { x, .. }
         | RunEvent::AttemptBegan { x, .. }
         | RunEvent::InputGiven { x, .. }
+        | RunEvent::BudgetRaised { x, .. }
         | RunEvent::RetryGranted { x, .. } => Some(*x),
         _ => outcome_of(event),
     }
