@@ -112,7 +112,7 @@ function said(messages: readonly Message[], tools: readonly Event[], attempts: r
       text: message.content,
       thinking: thinking(message),
       scripted: message.scripted,
-      hidden: isHidden(message),
+      hidden: !message.shown,
       usage: message.usage,
       tools: called.map((call) => use(call, message, results.get(`${message.agent_name ?? ''}/${call.id}`))),
     };
@@ -127,9 +127,6 @@ function use(call: Call, message: Message, results: readonly Event[] | undefined
   const took = new Date(event.timestamp).getTime() - new Date(message.timestamp).getTime();
   return { call, result: typeof content === 'string' ? content : JSON.stringify(content, null, 2), failed: event.metadata.error === true, took };
 }
-
-/** Whether the definition does not show it. An admin reads the words all the same; others see who spoke, and what it cost. */
-export const isHidden = (message: Message): boolean => (message as Message & { shown?: boolean }).shown === false;
 
 /** What a reader looks for in a conversation. */
 export function matches(entry: Entry, wanted: string): boolean {

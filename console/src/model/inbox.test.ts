@@ -33,7 +33,8 @@ it('groups by who may answer', () => {
 });
 
 it('says what an answer leads to', () => {
-  expect(consequence(item().waiting_for, 'Legal review')).toBe('If you approve, the result counts and Legal review comes next.');
-  expect(consequence(item().waiting_for, undefined)).toBe('If you approve, the result counts and the run is done.');
-  expect(consequence(item({ who: { role: 'approver', required_approvals: 2 } }).waiting_for, 'x')).toBe('If you approve, 1 more approval is needed.');
+  expect(consequence(item().waiting_for, { total: 3, next: 'Legal review' })).toBe('If you approve, the result counts and Legal review comes next.');
+  expect(consequence(item().waiting_for, { total: 3, next: undefined })).toBe('If you approve, the result counts and the run is done.');
+  expect(consequence(item().waiting_for, undefined)).toBe('If you approve, the result counts and the run goes on.');
+  expect(consequence(item({ who: { role: 'approver', required_approvals: 2 } }).waiting_for, undefined)).toBe('If you approve, 1 more approval is needed.');
 });

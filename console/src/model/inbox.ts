@@ -1,6 +1,7 @@
 /** What waits, as the inbox shows it. */
 import type { InboxItem, Me, Run } from '@/api/types';
 import { many } from './figures';
+import { onwards, type Place } from './pipelines';
 import { isMine } from './rights';
 import { asked, type Status } from './status';
 
@@ -59,10 +60,10 @@ export function groups(all: readonly Question[], show: Show, oldestFirst: boolea
 }
 
 /** What happens when it is answered, in one sentence. */
-export function consequence(waiting: InboxItem['waiting_for'], next: string | undefined): string {
+export function consequence(waiting: InboxItem['waiting_for'], stands: Place | undefined): string {
   const { who } = waiting;
   const left = (who.required_approvals ?? 1) - (who.approved_by?.length ?? 0);
-  const then = next ? `${next} comes next` : 'the run is done';
+  const then = onwards(stands);
   switch (waiting.kind) {
     case 'approve_complete':
       return left > 1 ? `If you approve, ${many(left - 1, 'more approval')} is needed.` : `If you approve, the result counts and ${then}.`;
@@ -75,6 +76,8 @@ export function consequence(waiting: InboxItem['waiting_for'], next: string | un
       return 'The script goes on with what you write.';
     case 'guidance':
       return 'The work is done again with what you write.';
+    case 'budget':
+      return 'The work stands still and goes on from there. Nothing is paid twice.';
     case 'choice':
       return 'The run goes on along what you pick.';
     case 'retry':

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { bars, found, lasted, stops } from './pipelines';
+import { bars, found, lasted, onwards, place, stops } from './pipelines';
 
 const checkpoint = (id: string, start = false, complete = false) =>
   ({ checkpoint_id: id, checkpoint_name: id, execution: { mode: 'human_only' }, human_interaction: { requires_approval_to_start: start, requires_approval_to_complete: complete } }) as never;
@@ -16,6 +16,13 @@ it('draws each checkpoint as the latest run has it, with a hold line where someb
   const asking = stops(pipeline, { nodes: [node('A', 'waiting_approval_to_complete'), node('B'), node('C')] }, undefined, () => true);
   expect(asking[1]?.gate).toBe('reached');
   expect(stops(pipeline, undefined, undefined, () => true).every((stop) => !stop.reached)).toBe(true);
+});
+
+it('says what follows a checkpoint, from the definition', () => {
+  const pipeline = { checkpoints: [checkpoint('A'), checkpoint('B')] };
+  expect(place(pipeline, 'A')).toEqual({ total: 2, next: 'B' });
+  expect(['A', 'B', 'gone'].map((id) => onwards(place(pipeline, id)))).toEqual(['B comes next', 'the run is done', 'the run goes on']);
+  expect(place(undefined, 'A')).toBeUndefined();
 });
 
 it('draws runs by how long they took, oldest first', () => {

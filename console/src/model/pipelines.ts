@@ -1,4 +1,4 @@
-/** What the list of pipelines draws: the track of the latest run, and the bars of the runs before it. */
+/** What is drawn of pipelines: where a checkpoint stands, the track of the latest run, and the bars of the runs before it. */
 import type { Graph, Pipeline, Run, WaitingFor } from '@/api/types';
 import { execution, type Status } from './status';
 
@@ -11,6 +11,22 @@ export interface TrackStop {
   reached: boolean;
   gate: 'ahead' | 'reached' | 'passed' | undefined;
 }
+
+/** Where a checkpoint stands among those of its pipeline. */
+export interface Place {
+  total: number;
+  /** The checkpoint after it; none after the last. */
+  next: string | undefined;
+}
+
+/** Nothing, while the definition is not there yet or does not have the checkpoint any more. */
+export function place(pipeline: { checkpoints: readonly Pick<Pipeline['checkpoints'][number], 'checkpoint_id' | 'checkpoint_name'>[] } | undefined, checkpoint: string | null | undefined): Place | undefined {
+  const at = pipeline?.checkpoints.findIndex((one) => one.checkpoint_id === checkpoint) ?? -1;
+  return pipeline && at >= 0 ? { total: pipeline.checkpoints.length, next: pipeline.checkpoints[at + 1]?.checkpoint_name } : undefined;
+}
+
+/** "Report comes next": what follows when the work at this place counts. */
+export const onwards = (stands: Place | undefined): string => (!stands ? 'the run goes on' : stands.next ? `${stands.next} comes next` : 'the run is done');
 
 /** The checkpoints of a pipeline, each as its latest run has it. */
 export function stops(pipeline: Pick<Pipeline, 'checkpoints'>, graph: Pick<Graph, 'nodes'> | undefined, run: Pick<Run, 'current_execution'> | undefined, mine: Mine): TrackStop[] {

@@ -2,6 +2,7 @@
 import type { Artifact, Event, Execution, InputField, Interaction, WaitingFor } from '@/api/types';
 import type { FieldFault, Problem } from '@/api/problem';
 import { many } from './figures';
+import { onwards, type Place } from './pipelines';
 
 /** The ways to decide about a result. */
 export type Option = 'approve' | 'edit' | 'revise' | 'reject';
@@ -46,9 +47,9 @@ export function verb(option: Option, revision: number, comments: number): string
 }
 
 /** What follows each choice, in one sentence. */
-export function follows(option: Option, waiting: Pick<WaitingFor, 'who'>, next: string | undefined, version: number | undefined): string {
+export function follows(option: Option, waiting: Pick<WaitingFor, 'who'>, stands: Place | undefined, version: number | undefined): string {
   const left = (waiting.who.required_approvals ?? 1) - (waiting.who.approved_by?.length ?? 0);
-  const then = next ? `Then ${next} comes.` : 'Then the run is done.';
+  const then = `Then ${onwards(stands)}.`;
   switch (option) {
     case 'approve':
       return left > 1 ? `Then ${many(left - 1, 'more approval')} is needed.` : then;
@@ -62,13 +63,13 @@ export function follows(option: Option, waiting: Pick<WaitingFor, 'who'>, next: 
 }
 
 /** What happens when a question inside a step, or before it, is answered. */
-export function afterwards(waiting: Pick<WaitingFor, 'kind'>, next: string | undefined): string {
+export function afterwards(waiting: Pick<WaitingFor, 'kind'>, stands: Place | undefined): string {
   switch (waiting.kind) {
     case 'start':
     case 'approve_start':
       return 'Then the work begins. Nothing has been done yet.';
     case 'form':
-      return `When it is sent, the form counts.${next ? ` ${next} comes next.` : ''}`;
+      return `When it is sent, the form counts and ${onwards(stands)}.`;
     case 'script_input':
       return 'The script goes on with what you write.';
     case 'guidance':

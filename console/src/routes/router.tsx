@@ -38,7 +38,7 @@ const home = (queries: QueryClient) =>
 const inbox = createRoute({ ...parent, path: '/inbox', validateSearch: only('item', 'show', 'order'), component: lazyRouteComponent(() => import('@/features/inbox')) });
 const review = createRoute({ ...parent, path: '/review/$executionId', validateSearch: only('view', 'artifact', 'do'), component: lazyRouteComponent(() => import('@/features/review')) });
 const pipelines = createRoute({ ...parent, path: '/pipelines', validateSearch: only('find', 'deleted', 'item', 'new'), component: lazyRouteComponent(() => import('@/features/pipelines')) });
-const pipeline = createRoute({ ...parent, path: '/pipelines/$pipelineId', validateSearch: only('tab'), component: lazyRouteComponent(() => import('@/features/pipeline')) });
+const pipeline = createRoute({ ...parent, path: '/pipelines/$pipelineId', validateSearch: only('tab'), component: lazyRouteComponent(() => import('@/features/pipelines/one')) });
 const editor = createRoute({ ...parent, path: '/pipelines/$pipelineId/edit', validateSearch: only('checkpoint', 'view', 'part'), component: lazyRouteComponent(() => import('@/features/editor')) });
 const history = createRoute({ ...parent, path: '/pipelines/$pipelineId/history', validateSearch: only('from', 'to'), component: lazyRouteComponent(() => import('@/features/history')) });
 const run = createRoute({ ...parent, path: '/runs/$runId', validateSearch: only('execution', 'tab', 'message', 'artifact', 'attempt', 'view'), component: lazyRouteComponent(() => import('@/features/run')) });

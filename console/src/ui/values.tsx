@@ -41,6 +41,11 @@ export function Tokens({ tokens, className }: { tokens: number; className?: stri
   return <span className={clsx('fact', className)}>{count(tokens)} tok</span>;
 }
 
+/** A horizontal bar: a part, from 0 to 1, of the longest beside it. The figure stands next to it. */
+export const Share = ({ of, className }: { of: number; className?: string }) => (
+  <span aria-hidden="true" className={clsx('block h-2.5 rounded-1 bg-ink-2 forced-colors:border', className)} style={{ width: `${Math.max(1, of * 100)}%` }} />
+);
+
 /** A label above its value: one block. */
 export function Fact({ label, children, className }: { label: string; children: ReactNode; className?: string }) {
   return (

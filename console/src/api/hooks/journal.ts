@@ -2,7 +2,7 @@
 import { skipToken, useQuery } from '@tanstack/react-query';
 import { body, client } from '../client';
 import { keys } from '../keys';
-import type { Event, Execution, Usage } from '../types';
+import type { Event, Execution } from '../types';
 
 /** As many as one answer may have. */
 const PAGE = 500;
@@ -51,18 +51,9 @@ export function useToolResults(execution: Pick<Execution, 'execution_id' | 'mode
 
 export type UsageBy = 'model' | 'agent' | 'checkpoint';
 
-export interface UsageSummary {
-  total: Usage;
-  /** How long work took, waiting for people aside. */
-  seconds: number;
-  items: { key: string | null; name: string | null; usage: Usage; seconds: number }[];
-}
-
-type Get = (path: string, init: object) => Parameters<typeof body<UsageSummary>>[0];
-
 /** What a run cost, in groups. */
 export const useRunUsage = (run: string, by: UsageBy) =>
   useQuery({
     queryKey: keys.usage(run, by),
-    queryFn: () => body((client.GET as unknown as Get)('/api/usage', { params: { query: { run_id: run, group_by: by } } })),
+    queryFn: () => body(client.GET('/api/usage', { params: { query: { run_id: run, group_by: by } } })),
   });

@@ -89,7 +89,7 @@ export function List({ draft, selected, wrong, off, onSelect, onMove }: Props) {
 function Body({ part, meta, shown }: { part: Part; at: number; meta: string; shown: number }) {
   return (
     <div className="grid grid-cols-[18px_16px_1fr] items-start gap-x-[7px] py-2 pr-[14px] pl-9">
-      <span className="text-right font-mono text-[11px] leading-5 text-ink-3">{shown + 1}</span>
+      <span className="text-right font-mono text-[11px] leading-5 text-ink-2">{shown + 1}</span>
       <span className="mt-0.5">
         <ModeIcon part={part} />
       </span>

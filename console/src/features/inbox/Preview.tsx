@@ -29,10 +29,10 @@ export function Preview({ question, phone = false }: { question: Question; phone
     <section aria-label="Selected question" className="relative flex min-h-0 min-w-0 flex-col">
       <div className="scroll-pane flex min-h-0 flex-1 flex-col gap-4 px-7 pt-[22px] pb-5">
         <div>
-          <Where question={question} total={work.total} />
+          <Where question={question} total={work.stands?.total} />
           <h2 className="mt-1.5 mb-1 text-question [text-wrap:pretty]">{question.question}</h2>
           <p className="text-ink-2">
-            {story(work)} {consequence(waiting, work.next)}
+            {story(work)} {consequence(waiting, work.stands)}
           </p>
         </div>
         <FactsOf question={question} work={work} />
@@ -150,10 +150,10 @@ function PhoneCard({ question, work }: { question: Question; work: Work }) {
     <section aria-label="Selected question" className="flex gap-[13px] border-y border-line bg-canvas pt-[14px] pr-4 pb-4 pl-3">
       <HoldLine state={question.mine ? 'reached' : 'others'} />
       <div className="min-w-0 flex-1">
-        <Where question={question} total={work.total} />
+        <Where question={question} total={work.stands?.total} />
         <h2 className="mt-[3px] mb-1 text-[20px] leading-[26px] tracking-[-0.02em]">{question.question}</h2>
         <p className="text-[13px] leading-[18px] text-ink-2">
-          {story(work)} {consequence(waiting, work.next)}
+          {story(work)} {consequence(waiting, work.stands)}
           {question.cost !== undefined && (
             <>
               {' '}

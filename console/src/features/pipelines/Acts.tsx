@@ -1,4 +1,4 @@
-/** Starting, putting away and bringing back, each with what will happen. */
+/** Starting a run, putting a pipeline away and bringing it back, each with what will happen. */
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useDeletePipeline, useRestorePipeline } from '@/api/hooks/pipelines';
 import { useStartRun } from '@/api/hooks/runs';
@@ -8,7 +8,12 @@ import { many } from '@/model/figures';
 import { Confirm } from '@/ui/overlays';
 import { toast } from '@/ui/toast';
 
-export function StartRun({ pipeline, onClose }: { pipeline: Pipeline; onClose: () => void }) {
+interface Props {
+  pipeline: Pipeline;
+  onClose: () => void;
+}
+
+export function StartRun({ pipeline, onClose }: Props) {
   const start = useStartRun();
   const navigate = useNavigate();
   const { run_version: version, extends_from_run_version: extended } = pipeline.next_run;
@@ -22,40 +27,41 @@ export function StartRun({ pipeline, onClose }: { pipeline: Pipeline; onClose: (
       problem={start.error ? Problem.of(start.error) : undefined}
       onConfirm={() => start.mutate({ pipeline_id: pipeline.pipeline_id, start: true }, { onSuccess: (run) => void navigate({ to: '/runs/$runId', params: { runId: run.run_id } }) })}
     >
-      {extended ? `It extends v${extended}: checkpoints that ask for it are given what v${extended} made.` : 'It is the first run under this definition, so it extends nothing.'}{' '}
+      {extended ? `This will be v${version}, extending from v${extended}: checkpoints that ask for it are given what v${extended} made.` : `This will be v${version}. It is the first run under this definition, so it extends nothing.`}{' '}
       {pipeline.checkpoints[0] ? `It begins with ${pipeline.checkpoints[0].checkpoint_name}.` : 'It has no checkpoints yet.'}
     </Confirm>
   );
 }
 
-export function DeletePipeline({ pipeline, onClose }: { pipeline: Pipeline; onClose: () => void }) {
-  const remove = useDeletePipeline();
+/** Belongs to the screen, which stands longer than the dialog, so that its undo is heard and a refusal has a place. */
+export function useBringBack() {
   const restore = useRestorePipeline();
+  const back = ({ pipeline_id: id, pipeline_name: name }: Pipeline) =>
+    void restore.mutateAsync(id).then(
+      () => toast(`Brought ${name} back`),
+      // It stands on the screen as `error`.
+      () => {},
+    );
+  return { back, error: restore.error, busy: restore.isPending ? restore.variables : undefined };
+}
+
+export type BringBack = ReturnType<typeof useBringBack>;
+
+export function DeletePipeline({ pipeline, onClose, onUndo }: Props & { onUndo: (pipeline: Pipeline) => void }) {
+  const remove = useDeletePipeline();
   const problem = remove.error ? Problem.of(remove.error) : undefined;
   const refused = Array.isArray(problem?.more.runs) ? (problem.more.runs as string[]) : pipeline.runs.active_run_ids;
   const name = pipeline.pipeline_name;
+  const done = () => {
+    onClose();
+    toast(`Deleted ${name}`, () => onUndo(pipeline));
+  };
   return (
-    <Confirm
-      open
-      onClose={onClose}
-      title={`Delete ${name}?`}
-      verb={`Delete ${name}`}
-      danger
-      busy={remove.isPending}
-      problem={problem}
-      onConfirm={() =>
-        remove.mutate(pipeline.pipeline_id, {
-          onSuccess: () => {
-            onClose();
-            toast(`Deleted ${name}`, () => restore.mutate(pipeline.pipeline_id, { onSuccess: () => toast(`Brought ${name} back`) }));
-          },
-        })
-      }
-    >
+    <Confirm open onClose={onClose} danger title={`Delete ${name}?`} verb={`Delete ${name}`} busy={remove.isPending} problem={problem} onConfirm={() => remove.mutate(pipeline.pipeline_id, { onSuccess: done })}>
       <ul className="list-disc pl-4">
-        <li>It leaves this list, and no run of it can be started.</li>
+        <li>It leaves the list of pipelines, and no run of it can be started.</li>
         <li>Its folder, with {pipeline.runs.total === 0 ? 'no runs yet' : `${many(pipeline.runs.total, 'run')} and what they made`}, moves to the archive.</li>
-        <li>You can bring it back as it was, from the bottom of the list.</li>
+        <li>You can bring it back as it was, from the bottom of that list.</li>
       </ul>
       {refused.length > 0 && (
         <p className="mt-2">

@@ -1,22 +1,26 @@
 /** What was put away, to be brought back. */
-import { usePipelines, useRestorePipeline } from '@/api/hooks/pipelines';
-import type { Pipeline } from '@/api/types';
+import { usePipelines } from '@/api/hooks/pipelines';
 import { many } from '@/model/figures';
 import { Button } from '@/ui/Button';
 import { StatusMark } from '@/ui/Icon';
 import { GroupHeading } from '@/ui/page';
 import { RowBody } from '@/ui/Row';
 import { ErrorBlock } from '@/ui/states';
-import { toast } from '@/ui/toast';
 import { Time } from '@/ui/values';
+import type { BringBack } from './Acts';
 
-export function Deleted({ open, onOpen, off }: { open: boolean; onOpen: (open: boolean) => void; off: string | undefined }) {
+interface Props {
+  open: boolean;
+  onOpen: (open: boolean) => void;
+  off: string | undefined;
+  bring: BringBack;
+}
+
+export function Deleted({ open, onOpen, off, bring }: Props) {
   const deleted = usePipelines(true);
-  const restore = useRestorePipeline();
   const all = deleted.data?.pages.flatMap((page) => page.items) ?? [];
   if (deleted.error) return <ErrorBlock title="Deleted pipelines could not be read" problem={deleted.error} className="m-5 max-w-[560px]" />;
   if (all.length === 0) return null;
-  const back = (pipeline: Pipeline) => restore.mutate(pipeline.pipeline_id, { onSuccess: () => toast(`Brought ${pipeline.pipeline_name} back`) });
   return (
     <section aria-label="Deleted pipelines">
       <p className="flex items-center gap-[9px] px-5 py-[14px] text-small text-ink-3 max-tablet:px-4">
@@ -26,7 +30,7 @@ export function Deleted({ open, onOpen, off }: { open: boolean; onOpen: (open: b
           {open ? 'Hide' : 'Show'}
         </button>
       </p>
-      {restore.error && <ErrorBlock title="It was not brought back" problem={restore.error} className="mx-5 mb-3 max-w-[560px]" />}
+      {bring.error && <ErrorBlock title="It was not brought back" problem={bring.error} className="mx-5 mb-3 max-w-[560px]" />}
       {open && (
         <>
           <GroupHeading end={all.length}>Deleted</GroupHeading>
@@ -43,7 +47,7 @@ export function Deleted({ open, onOpen, off }: { open: boolean; onOpen: (open: b
                     </>
                   }
                   right={
-                    <Button size="small" busy={restore.isPending && restore.variables === pipeline.pipeline_id} off={off} offAt="hidden" onClick={() => back(pipeline)}>
+                    <Button size="small" busy={bring.busy === pipeline.pipeline_id} off={off} offAt="hidden" onClick={() => bring.back(pipeline)}>
                       Bring back
                     </Button>
                   }

@@ -13,7 +13,7 @@ import type { MenuItem } from '@/ui/overlays';
 import { Page } from '@/ui/page';
 import { useShortcut } from '@/ui/shortcuts';
 import { Empty, ErrorBlock, Loading } from '@/ui/states';
-import { DeletePipeline, StartRun } from './Acts';
+import { DeletePipeline, StartRun, useBringBack } from './Acts';
 import { ApplyFile } from './ApplyFile';
 import { Deleted } from './Deleted';
 import { COLUMNS, Item } from './Item';
@@ -25,6 +25,7 @@ export default function Pipelines() {
   const navigate = useNavigate({ from: '/pipelines' });
   const { me, pipelines, all, asks, waiting } = usePipelineRows();
   const [act, setAct] = useState<{ kind: 'start' | 'delete'; pipeline: Pipeline }>();
+  const bring = useBringBack();
   const offline = useOffline();
   const phone = usePhone();
   const mayChange = offline ?? (hasRole(me, 'admin') ? undefined : `Your role is ${me?.role ?? 'none'}; this needs admin.`);
@@ -119,12 +120,12 @@ export default function Pipelines() {
             Show more
           </Button>
         )}
-        <Deleted open={search.deleted !== undefined} off={mayChange} onOpen={(next) => void navigate({ search: (now) => ({ ...now, deleted: next ? '1' : undefined }), replace: true })} />
+        <Deleted open={search.deleted !== undefined} off={mayChange} bring={bring} onOpen={(next) => void navigate({ search: (now) => ({ ...now, deleted: next ? '1' : undefined }), replace: true })} />
       </div>
       {search.new === 'file' && <ApplyFile onClose={() => make(undefined)} off={mayChange} />}
       {search.new !== undefined && search.new !== 'file' && <NewPipeline onClose={() => make(undefined)} onFile={() => make('file')} off={mayChange} />}
       {act?.kind === 'start' && <StartRun pipeline={act.pipeline} onClose={() => setAct(undefined)} />}
-      {act?.kind === 'delete' && <DeletePipeline pipeline={act.pipeline} onClose={() => setAct(undefined)} />}
+      {act?.kind === 'delete' && <DeletePipeline pipeline={act.pipeline} onClose={() => setAct(undefined)} onUndo={bring.back} />}
     </Page>
   );
 }

@@ -25,7 +25,7 @@ interface Props {
 }
 
 export function Answers({ review, execution, waiting, phone = false }: Props) {
-  const { me, next } = review;
+  const { me, stands } = review;
   const navigate = useNavigate();
   const offline = useOffline();
   const answer = useAnswer();
@@ -60,7 +60,7 @@ export function Answers({ review, execution, waiting, phone = false }: Props) {
   );
   const rows = plan.options;
   return (
-    <Panel question={waiting.question} mine={refused === undefined} about={afterwards(waiting, next)} digest={waiting.digest ?? undefined}>
+    <Panel question={waiting.question} mine={refused === undefined} about={afterwards(waiting, stands)} digest={waiting.digest ?? undefined}>
       {waiting.who.required_approvals && waiting.who.required_approvals > 1 && (
         <p className="mb-2 text-small text-ink-2">
           {waiting.who.approved_by?.length ?? 0} of {waiting.who.required_approvals}

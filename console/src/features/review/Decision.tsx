@@ -35,7 +35,7 @@ interface Props {
 }
 
 export function Decision({ review, execution, waiting, option, onOption, comments, edits, editable, phone = false, onDone }: Props) {
-  const { me, next, stale } = review;
+  const { me, stands, stale } = review;
   const offline = useOffline();
   const navigate = useNavigate();
   const answer = useAnswer();
@@ -120,7 +120,7 @@ export function Decision({ review, execution, waiting, option, onOption, comment
   );
   const { who } = waiting;
   return (
-    <Panel question={waiting.question} mine={refused === undefined} about={stale ? undefined : follows(option, waiting, next, version)} digest={digest}>
+    <Panel question={waiting.question} mine={refused === undefined} about={stale ? undefined : follows(option, waiting, stands, version)} digest={digest}>
       {who.required_approvals && who.required_approvals > 1 && (
         <p className="mb-2 text-small text-ink-2">
           {who.approved_by?.length ?? 0} of {who.required_approvals}

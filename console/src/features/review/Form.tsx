@@ -55,7 +55,7 @@ export function FormPanel({ state, review, execution, waiting, phone = false }: 
   const id = execution.execution_id;
   const flags = [...Object.entries(sent.fields).map(([name, value]) => `--field '${name}=${String(value).replaceAll("'", "'\\''")}'`), ...Object.entries(sent.files).map(([name, file]) => `--file ${name}=${file.name}`)];
   return (
-    <Panel question={waiting.question} mine={whyNot(review.me, waiting) === undefined} about={afterwards(waiting, review.next)}>
+    <Panel question={waiting.question} mine={whyNot(review.me, waiting) === undefined} about={afterwards(waiting, review.stands)}>
       <div className="flex items-start gap-2">
         <div className="min-w-0 flex-1 [&>span]:w-full">
           <Button kind="primary" size={phone ? 'phone' : 'decisive'} hint={phone ? undefined : 'mod+enter'} busy={state.busy} off={state.off} offAt="below" onClick={state.send} className="w-full">

@@ -8,6 +8,7 @@ import { usePipeline } from '@/api/hooks/pipelines';
 import { useRun } from '@/api/hooks/runs';
 import { useMe } from '@/api/hooks/session';
 import type { Execution } from '@/api/types';
+import { place } from '@/model/pipelines';
 import { answered, earlier, lastRun } from '@/model/review';
 import { isMine } from '@/model/rights';
 
@@ -45,14 +46,12 @@ export function useReview(id: string, name: string | undefined) {
   const last = useMemo(() => lastRun(older.data ?? [], artifact), [older.data, artifact]);
   const events = useEvents(execution ? { run_id: execution.run_id } : { execution_id: id });
   const decided = moved ? answered(events.data?.pages.flatMap((page) => page.items) ?? [], id, execution?.waiting_for?.since) : undefined;
-  const order = pipeline.data?.checkpoints ?? [];
-  const here = order.findIndex((one) => one.checkpoint_id === execution?.checkpoint_id);
-  const next = here < 0 ? undefined : order[here + 1]?.checkpoint_name;
+  const stands = place(pipeline.data, execution?.checkpoint_id);
 
   const inbox = useInbox();
   const mine = useMemo(() => inbox.data?.pages.flatMap((page) => page.items).filter((item) => item.execution_id && isMine(me, item.waiting_for)) ?? [], [inbox.data, me]);
   const at = mine.findIndex((item) => item.execution_id === id);
-  return { me, execution, fresh, live, moved, decided, stale, setStale, show, forget: () => setPin(undefined), run: run.data, outputs, artifact, before, last, next, mine, at };
+  return { me, execution, fresh, live, moved, decided, stale, setStale, show, forget: () => setPin(undefined), run: run.data, outputs, artifact, before, last, stands, mine, at };
 }
 
 export type Review = ReturnType<typeof useReview>;

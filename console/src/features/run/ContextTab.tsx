@@ -8,6 +8,7 @@ import { Badge } from '@/ui/Badge';
 import { Copy } from '@/ui/CopyAs';
 import { Empty, ErrorBlock, Loading } from '@/ui/states';
 import { SegmentedControl } from '@/ui/Tabs';
+import { Share } from '@/ui/values';
 import type { RunView } from './useRunView';
 
 type Rendered = components['schemas']['RenderedContext'];
@@ -18,6 +19,8 @@ interface Part {
   layer: string;
   tokens: number;
   shortened?: unknown;
+  /** In a preview: how it will be shortened. */
+  would_be?: unknown;
 }
 
 export function ContextTab({ view }: { view: RunView }) {
@@ -75,11 +78,12 @@ function AgentContext({ agent }: { agent: Rendered }) {
             <tr key={`${part.name}${at}`} className="border-t border-line align-top">
               <td className="py-1 pr-3 pl-5 font-value max-tablet:pl-4">
                 {part.name}
-                {part.shortened !== undefined && part.shortened !== null && part.shortened !== false && <span className="block font-body text-ink-2">Shortened: {shortening(part.shortened)}</span>}
+                {isSaid(part.shortened) && <span className="block font-body text-ink-2">Shortened: {shortening(part.shortened)}</span>}
+                {isSaid(part.would_be) && <span className="block font-body text-ink-2">Will be shortened: {shortening(part.would_be)}</span>}
               </td>
               <td className="py-1 pr-3 text-ink-3">{part.layer.toLowerCase()}</td>
               <td className="py-1 pr-3">
-                <span aria-hidden="true" className="mt-1 block h-2.5 rounded-1 bg-ink-2 forced-colors:border" style={{ width: `${Math.max(1, (part.tokens / most) * 100)}%` }} />
+                <Share of={part.tokens / most} className="mt-1" />
               </td>
               <td className="py-1 pr-5 text-right">{count(part.tokens)}</td>
             </tr>
@@ -102,7 +106,10 @@ const SHORTENED: Record<string, string> = {
   summarised: 'a model summarised it, since all of it does not fit.',
   extracted: 'headings, first and last lines, since all of it does not fit.',
   path_only: 'only its path, since it does not fit.',
+  too_large: 'not even its path fits, and the work will not begin.',
 };
+
+const isSaid = (value: unknown) => value !== undefined && value !== null && value !== false;
 
 const shortening = (value: unknown): string => (typeof value === 'string' ? (SHORTENED[value] ?? value) : 'it does not fit.');
 

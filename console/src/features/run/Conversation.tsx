@@ -2,7 +2,7 @@
 import { useCallback, useMemo, useState } from 'react';
 import { useSpeaking } from '@/api/live/deltas';
 import { useAttempts } from '@/api/hooks/executions';
-import { type Entry, entries, isHidden, matches } from '@/model/conversation';
+import { type Entry, entries, matches } from '@/model/conversation';
 import { count } from '@/model/figures';
 import { Button } from '@/ui/Button';
 import { Input } from '@/ui/fields';
@@ -51,7 +51,7 @@ export function Conversation({ view }: { view: RunView }) {
   if (conversation.error) return <ErrorBlock title="The conversation could not be read" problem={conversation.error} className="m-5" />;
   if (!execution) return null;
   if (conversation.isPending) return <Loading label="Conversation" />;
-  const hidden = definition?.execution.agent_config?.show_conversation === false || messages?.some(isHidden);
+  const hidden = definition?.execution.agent_config?.show_conversation === false || messages?.some((one) => !one.shown);
   const words = messages?.some((message) => message.content !== '');
   if (!find && shown.every((entry) => entry.kind === 'attempt') && !all.some((entry) => entry.kind === 'told')) {
     return (

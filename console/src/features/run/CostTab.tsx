@@ -6,7 +6,7 @@ import { attemptName } from '@/model/conversation';
 import { count, money } from '@/model/figures';
 import { took } from '@/model/time';
 import { ErrorBlock, Loading } from '@/ui/states';
-import { Fact, Facts } from '@/ui/values';
+import { Fact, Facts, Share } from '@/ui/values';
 import type { RunView } from './useRunView';
 
 interface Line {
@@ -78,7 +78,7 @@ function Bars({ title, lines }: { title: string; lines: readonly Line[] }) {
               {line.name}
             </th>
             <td className="w-[30%] py-1 pr-3">
-              <span aria-hidden="true" className="block h-2.5 rounded-1 bg-ink-2 forced-colors:border" style={{ width: `${Math.max(1, (value(line) / most) * 100)}%` }} />
+              <Share of={value(line) / most} />
             </td>
             <td className="fact py-1 pr-3 text-right whitespace-nowrap text-ink-3">{count(tokens(line.usage))} tok</td>
             <td className="py-1 pr-3 text-right whitespace-nowrap text-ink-3">{line.seconds ? took(line.seconds * 1000) : ''}</td>

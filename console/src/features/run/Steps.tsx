@@ -1,8 +1,7 @@
 /** The steps of the selected try: what each took and cost; why it failed; what a check found; what it is compared with. */
 import { Link } from '@tanstack/react-router';
 import clsx from 'clsx';
-import { useContext } from '@/api/hooks/executions';
-import { useAttempts } from '@/api/hooks/executions';
+import { useAttempts, useContext } from '@/api/hooks/executions';
 import type { Attempt, Execution } from '@/api/types';
 import { attemptName } from '@/model/conversation';
 import { count, many, money } from '@/model/figures';

@@ -2,7 +2,7 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useInbox } from '@/api/hooks/inbox';
-import { usePipeline, useRestorePipeline } from '@/api/hooks/pipelines';
+import { usePipeline } from '@/api/hooks/pipelines';
 import { useGraph, useRun, useRuns } from '@/api/hooks/runs';
 import { useMe } from '@/api/hooks/session';
 import type { Pipeline } from '@/api/types';
@@ -19,10 +19,9 @@ import { Crumbs, GroupHeading, Page } from '@/ui/page';
 import { RunBars } from '@/ui/RunBars';
 import { useShortcut } from '@/ui/shortcuts';
 import { Empty, ErrorBlock, Loading } from '@/ui/states';
-import { toast } from '@/ui/toast';
 import { Track } from '@/ui/Track';
 import { Fact, Facts, Money, Time, useNow } from '@/ui/values';
-import { PutAway, StartRun } from './Acts';
+import { DeletePipeline, StartRun, useBringBack } from '../Acts';
 import { Runs } from './Runs';
 
 /** As many as have room. */
@@ -60,7 +59,7 @@ function Shown({ pipeline }: { pipeline: Pipeline }) {
   const now = useNow();
   const runs = useRuns({ pipeline: id });
   const inbox = useInbox(id);
-  const restore = useRestorePipeline();
+  const bring = useBringBack();
   const [asking, setAsking] = useState<'start' | 'delete'>();
   const [at, setAt] = useState<number>();
   const all = useMemo(() => runs.data?.pages.flatMap((page) => page.items) ?? [], [runs.data]);
@@ -97,7 +96,7 @@ function Shown({ pipeline }: { pipeline: Pipeline }) {
         History
       </Button>
       {gone ? (
-        <Button kind="primary" size="small" busy={restore.isPending} off={offline ?? role} onClick={() => restore.mutate(id, { onSuccess: () => toast(`Brought ${pipeline.pipeline_name} back`) })}>
+        <Button kind="primary" size="small" busy={bring.busy !== undefined} off={offline ?? role} onClick={() => bring.back(pipeline)}>
           Bring it back
         </Button>
       ) : (
@@ -132,7 +131,7 @@ function Shown({ pipeline }: { pipeline: Pipeline }) {
             It was deleted <Time at={pipeline.deleted_at as string} as="since" />. Its runs and what they made are kept.
           </p>
         )}
-        {restore.error && <ErrorBlock title="It was not brought back" problem={restore.error} className="m-5" />}
+        {bring.error && <ErrorBlock title="It was not brought back" problem={bring.error} className="m-5" />}
         {pipeline.pipeline_description && <p className="max-w-[72ch] px-5 pt-4 text-ink-2 max-tablet:px-4">{pipeline.pipeline_description}</p>}
         <div className="flex flex-wrap items-end justify-between gap-x-8 gap-y-3 px-5 pt-4 max-tablet:px-4">
           <Facts>
@@ -205,7 +204,7 @@ function Shown({ pipeline }: { pipeline: Pipeline }) {
         )}
       </div>
       {asking === 'start' && <StartRun pipeline={pipeline} onClose={() => setAsking(undefined)} />}
-      {asking === 'delete' && <PutAway pipeline={pipeline} onClose={() => setAsking(undefined)} />}
+      {asking === 'delete' && <DeletePipeline pipeline={pipeline} onClose={() => setAsking(undefined)} onUndo={bring.back} />}
     </Page>
   );
 }
