@@ -1,25 +1,11 @@
 /** Two sides in a real browser: runs, revisions, where they first differ, and a stable address. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { axe, openPage, PHONE, seedReview, seedRun, type Server, shot, signIn, startServer, stopBrowser, waits } from './world';
+import { expect, it } from 'vitest';
+import { axe, eachTest, page, PHONE, seedReview, seedRun, server, shot, signIn, waits } from './world';
 
-let server: Server;
-let page: Awaited<ReturnType<typeof openPage>>;
 let seeded: Awaited<ReturnType<typeof seedReview>>;
 
-beforeAll(async () => {
-  server = await startServer();
+eachTest(async () => {
   seeded = await seedReview(server, 'Market brief');
-});
-afterAll(async () => {
-  await stopBrowser();
-  await server.stop();
-});
-beforeEach(async () => {
-  page = await openPage();
-});
-afterEach(async () => {
-  await page.context().close();
-  expect(page.complaints).toEqual([]);
 });
 
 it('slice 9: compares two revisions of an execution, with the changed words marked', async () => {

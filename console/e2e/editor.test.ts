@@ -1,6 +1,6 @@
 /** The pipeline editor in a real browser, on the real program. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { axe, openPage, PHONE, SHOTS, seedPipeline, seedReview, seedRun, seedToken, type Server, shot, signIn, startServer, stopBrowser, until } from './world';
+import { expect, it } from 'vitest';
+import { axe, eachTest, page, PHONE, seedPipeline, seedReview, seedRun, seedToken, server, shot, SHOTS, signIn, until } from './world';
 
 interface Pipeline {
   pipeline_id: string;
@@ -11,24 +11,7 @@ interface Pipeline {
   checkpoints: { checkpoint_id: string; checkpoint_name: string; checkpoint_description: string; execution: Record<string, unknown>; output: { artifacts: { name: string; schema?: unknown }[] }; inputs: { include_checkpoint_outputs: { checkpoint_id: string }[] }; human_interaction: Record<string, unknown> }[];
 }
 
-let server: Server;
-let page: Awaited<ReturnType<typeof openPage>>;
-
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(async () => {
-  await stopBrowser();
-  await server.stop();
-});
-beforeEach(async () => {
-  page = await openPage();
-  page.setDefaultTimeout(15_000);
-});
-afterEach(async () => {
-  await page.context().close();
-  expect(page.complaints).toEqual([]);
-});
+eachTest();
 
 const get = (id: string) => server.api<Pipeline>('GET', `/api/pipelines/${id}`);
 const names = async (id: string) => (await get(id)).checkpoints.map((one) => one.checkpoint_name);

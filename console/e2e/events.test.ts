@@ -1,27 +1,13 @@
 /** The log in a real browser: filters in the address, live lines, a pause, one event in full, taking it away. */
 import { readFileSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { axe, openPage, PHONE, seedForm, seedPipeline, type Server, shot, signIn, startServer, stopBrowser, until } from './world';
+import { expect, it } from 'vitest';
+import { axe, eachTest, page, PHONE, seedForm, seedPipeline, server, shot, signIn, until } from './world';
 
-let server: Server;
-let page: Awaited<ReturnType<typeof openPage>>;
 let seeded: Awaited<ReturnType<typeof seedForm>>;
 
-beforeAll(async () => {
-  server = await startServer();
+eachTest(async () => {
   seeded = await seedForm(server, 'Market brief');
   await seedForm(server, 'Supplier onboarding');
-});
-afterAll(async () => {
-  await stopBrowser();
-  await server.stop();
-});
-beforeEach(async () => {
-  page = await openPage();
-});
-afterEach(async () => {
-  await page.context().close();
-  expect(page.complaints).toEqual([]);
 });
 
 const log = () => page.getByRole('region', { name: /events?$/ });

@@ -1,24 +1,8 @@
 /** The inbox in a real browser, on the real program. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { axe, getRun, openPage, PHONE, seedForm, seedReview, seedToken, type Server, shot, signIn, startServer, stopBrowser, until } from './world';
+import { expect, it } from 'vitest';
+import { axe, eachTest, getRun, page, PHONE, seedForm, seedReview, seedToken, server, shot, signIn, until } from './world';
 
-let server: Server;
-let page: Awaited<ReturnType<typeof openPage>>;
-
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(async () => {
-  await stopBrowser();
-  await server.stop();
-});
-beforeEach(async () => {
-  page = await openPage();
-});
-afterEach(async () => {
-  await page.context().close();
-  expect(page.complaints).toEqual([]);
-});
+eachTest();
 
 it('teaches when nothing waits, and takes up what comes without a reload', async () => {
   await signIn(page, server, '/inbox');

@@ -1,26 +1,9 @@
 /** The list of pipelines and the history of a definition, in a real browser on the real program. */
 import { readFileSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { axe, getRun, openPage, PHONE, seedForm, seedPipeline, seedReview, seedToken, type Server, shot, signIn, startServer, stopBrowser, until } from './world';
+import { expect, it } from 'vitest';
+import { axe, eachTest, getRun, page, PHONE, seedForm, seedPipeline, seedReview, seedToken, server, shot, signIn, until } from './world';
 
-let server: Server;
-let page: Awaited<ReturnType<typeof openPage>>;
-
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(async () => {
-  await stopBrowser();
-  await server.stop();
-});
-beforeEach(async () => {
-  page = await openPage({ acceptDownloads: true });
-  page.setDefaultTimeout(15_000);
-});
-afterEach(async () => {
-  await page.context().close();
-  expect(page.complaints).toEqual([]);
-});
+eachTest();
 
 const row = (name: string) => page.getByRole('list', { name: 'Pipelines' }).getByRole('listitem').filter({ has: page.getByRole('link', { name, exact: true }) });
 

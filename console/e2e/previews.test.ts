@@ -1,17 +1,15 @@
 /** T25: hostile outputs in a real browser. Nothing in them runs, loads, asks, leads away or frames the console. */
 import { createServer, type Server as Listener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { NAMES, PAYLOADS } from './payloads';
-import { openPage, seedRun, type Server, shot, signIn, startServer, stopBrowser, waits } from './world';
+import { eachTest, openPage, seedRun, server, shot, signIn, waits } from './world';
 
-let server: Server;
 /** Somewhere else: whatever reaches it was loaded or sent. */
 let evil: Listener;
 const reached: string[] = [];
 
-beforeAll(async () => {
-  server = await startServer();
+eachTest(async () => {
   evil = createServer((request, answer) => {
     reached.push(`${request.method} ${request.url}`);
     answer.setHeader('access-control-allow-origin', '*');
@@ -19,11 +17,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => evil.listen(0, '127.0.0.1', resolve));
 });
-afterAll(async () => {
-  await stopBrowser();
-  evil.close();
-  await server.stop();
-});
+afterAll(() => void evil.close());
 
 const host = () => `127.0.0.1:${(evil.address() as AddressInfo).port}`;
 /** The words of a payload put in. */

@@ -1,7 +1,7 @@
 /** Review in a real browser, on the real program: forms, approvals, revisions, edits, and what others decide meanwhile. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { agents, put, script, start, team } from './run-world';
-import { axe, getRun, openPage, PHONE, seedForm, seedPipeline, seedReview, seedRun, seedToken, type Server, shot, signIn, startServer, stopBrowser, until, waits } from './world';
+import { axe, eachTest, getRun, openPage, page, PHONE, reopen, seedForm, seedPipeline, seedReview, seedRun, seedToken, server, shot, signIn, until, waits } from './world';
 
 type Page = Awaited<ReturnType<typeof openPage>>;
 interface Execution {
@@ -11,23 +11,7 @@ interface Execution {
   artifacts_generated: { artifact_record_id: string; artifact_name: string }[];
 }
 
-let server: Server;
-let page: Page;
-
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(async () => {
-  await stopBrowser();
-  await server.stop();
-});
-beforeEach(async () => {
-  page = await openPage();
-});
-afterEach(async () => {
-  await page.context().close();
-  expect(page.complaints).toEqual([]);
-});
+eachTest();
 
 const execution = (id: string) => server.api<Execution>('GET', `/api/executions/${id}`);
 const decision = (on: Page = page) => on.getByRole('region', { name: 'Decision', exact: true });
@@ -123,9 +107,7 @@ it('slice 8: a waiting question is there after the browser was closed and opened
   await signIn(page, server, review(id));
   await page.getByRole('button', { name: /^Approve revision 1/ }).waitFor();
   const address = page.url();
-  const state = await page.context().storageState();
-  await page.context().close();
-  page = await openPage({ storageState: state });
+  await reopen();
   await page.goto(address);
   await page.getByRole('button', { name: /^Approve revision 1/ }).waitFor();
   await page.getByText('Plan for the first release').first().waitFor();

@@ -1,24 +1,8 @@
 /** Going back in a real browser: points across versions, what would go, the act, its undo, and what is gone. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { axe, getRun, openPage, PHONE, seedPipeline, seedRun, seedToken, type Server, shot, signIn, startServer, stopBrowser, until, waits } from './world';
+import { expect, it } from 'vitest';
+import { axe, eachTest, getRun, page, PHONE, seedPipeline, seedRun, seedToken, server, shot, signIn, until, waits } from './world';
 
-let server: Server;
-let page: Awaited<ReturnType<typeof openPage>>;
-
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(async () => {
-  await stopBrowser();
-  await server.stop();
-});
-beforeEach(async () => {
-  page = await openPage();
-});
-afterEach(async () => {
-  await page.context().close();
-  expect(page.complaints).toEqual([]);
-});
+eachTest();
 
 interface Waiting {
   kind: string;

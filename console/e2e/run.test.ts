@@ -1,25 +1,9 @@
 /** The page of a run and of its pipeline, in a real browser, on the real program. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { agents, answerAll, brief, form, put, putScript, script, start } from './run-world';
-import { axe, getRun, openPage, PHONE, type Server, seedToken, shot, signIn, startServer, stopBrowser, until, waits } from './world';
+import { axe, eachTest, getRun, openPage, page, PHONE, reopen, seedToken, server, shot, signIn, until, waits } from './world';
 
-let server: Server;
-let page: Awaited<ReturnType<typeof openPage>>;
-
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(async () => {
-  await stopBrowser();
-  await server.stop();
-});
-beforeEach(async () => {
-  page = await openPage();
-});
-afterEach(async () => {
-  await page.context().close();
-  expect(page.complaints).toEqual([]);
-});
+eachTest();
 
 const tab = (name: string) => page.getByRole('tab', { name: new RegExp(`^${name}`) }).click();
 const conversation = () => page.getByRole('region', { name: 'Conversation', exact: true });
@@ -104,9 +88,8 @@ it('slice 8: pauses between checkpoints, and is still paused when the browser co
   await server.api('POST', `/api/executions/${at.execution.execution_id}/submit`, { fields: { goal: 'Ten.' } });
   await badge(/^paused/).waitFor();
   expect((await getRun(server, run)).status).toBe('paused');
-  await page.context().close();
-  page = await openPage();
-  await signIn(page, server, `/runs/${run}`);
+  await reopen();
+  await page.goto(`${server.url}/runs/${run}`);
   await badge(/^paused/).waitFor();
   await page.keyboard.press('.');
   await badge('waits for you').waitFor();

@@ -1,24 +1,9 @@
 /** Settings in a real browser: a token made, used and withdrawn; the theme; the keys; the server. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { axe, openPage, PHONE, seedPipeline, seedToken, type Server, shot, signIn, startServer, stopBrowser } from './world';
+import { expect, it } from 'vitest';
+import { axe, eachTest, page, PHONE, seedPipeline, seedToken, server, shot, signIn } from './world';
 
-let server: Server;
-let page: Awaited<ReturnType<typeof openPage>>;
-
-beforeAll(async () => {
-  server = await startServer();
+eachTest(async () => {
   await seedPipeline(server, 'first-pipeline.yaml', 'Market brief');
-});
-afterAll(async () => {
-  await stopBrowser();
-  await server.stop();
-});
-beforeEach(async () => {
-  page = await openPage();
-});
-afterEach(async () => {
-  await page.context().close();
-  expect(page.complaints).toEqual([]);
 });
 
 const me = (token: string) => fetch(`${server.url}/api/me`, { headers: { authorization: `Bearer ${token}` } });

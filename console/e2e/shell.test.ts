@@ -1,25 +1,11 @@
 /** The frame around all screens: signing in, keys, palette, addresses, the live connection, weight. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { axe, kill, openPage, seedForm, type Server, shot, signIn, startServer, startWire, stopBrowser, until } from './world';
+import { expect, it } from 'vitest';
+import { axe, eachTest, kill, page, seedForm, server, shot, signIn, startServer, startWire, until } from './world';
 
-let server: Server;
-let page: Awaited<ReturnType<typeof openPage>>;
 let seeded: Awaited<ReturnType<typeof seedForm>>;
 
-beforeAll(async () => {
-  server = await startServer();
+eachTest(async () => {
   seeded = await seedForm(server);
-});
-afterAll(async () => {
-  await stopBrowser();
-  await server.stop();
-});
-beforeEach(async () => {
-  page = await openPage();
-});
-afterEach(async () => {
-  await page.context().close();
-  expect(page.complaints).toEqual([]);
 });
 
 it('says how to sign in, refuses a wrong token, and takes a right one', async () => {

@@ -1,25 +1,11 @@
 /** What work cost and keeps, in a real browser, and outputs by name. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { axe, openPage, PHONE, seedReview, seedToken, type Server, shot, signIn, startServer, stopBrowser } from './world';
+import { expect, it } from 'vitest';
+import { axe, eachTest, page, PHONE, seedReview, seedToken, server, shot, signIn } from './world';
 
-let server: Server;
-let page: Awaited<ReturnType<typeof openPage>>;
 let seeded: Awaited<ReturnType<typeof seedReview>>;
 
-beforeAll(async () => {
-  server = await startServer();
+eachTest(async () => {
   seeded = await seedReview(server, 'Market brief');
-});
-afterAll(async () => {
-  await stopBrowser();
-  await server.stop();
-});
-beforeEach(async () => {
-  page = await openPage();
-});
-afterEach(async () => {
-  await page.context().close();
-  expect(page.complaints).toEqual([]);
 });
 
 it('adds up by pipeline, model and agent, in bars and in a table', async () => {

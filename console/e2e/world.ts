@@ -7,6 +7,7 @@ import { createServer, connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 export const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
@@ -204,10 +205,13 @@ export async function stopBrowser(): Promise<void> {
   browser = undefined;
 }
 
+export type TestPage = Page & { complaints: string[] };
+
 /** A page that fails the test when the console writes an error or breaks its policy. */
-export async function openPage(options: BrowserContextOptions = {}): Promise<Page & { complaints: string[] }> {
+export async function openPage(options: BrowserContextOptions = {}): Promise<TestPage> {
   const context = await (await startBrowser()).newContext({ viewport: DESK, colorScheme: 'light', reducedMotion: 'reduce', ...options });
-  const page = (await context.newPage()) as Page & { complaints: string[] };
+  const page = (await context.newPage()) as TestPage;
+  page.setDefaultTimeout(15_000);
   page.complaints = [];
   page.on('pageerror', (error) => page.complaints.push(String(error)));
   page.on('console', (message) => {
@@ -215,6 +219,37 @@ export async function openPage(options: BrowserContextOptions = {}): Promise<Pag
     if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) page.complaints.push(message.text());
   });
   return page;
+}
+
+/** The server of this file, once `eachTest` was called. */
+export let server: Server;
+/** The page of this test. */
+export let page: TestPage;
+
+/** A server for the tests of a file, with what `seed` puts there, and a page for each test, which may not complain. */
+export function eachTest(seed?: () => Promise<unknown>): void {
+  beforeAll(async () => {
+    server = await startServer();
+    await seed?.();
+  });
+  afterAll(async () => {
+    await stopBrowser();
+    await server.stop();
+  });
+  beforeEach(async () => {
+    page = await openPage();
+  });
+  afterEach(async () => {
+    await page.context().close();
+    expect(page.complaints).toEqual([]);
+  });
+}
+
+/** Closes the browser and opens it again, as somebody does who comes back. */
+export async function reopen(): Promise<void> {
+  const storageState = await page.context().storageState();
+  await page.context().close();
+  page = await openPage({ storageState });
 }
 
 /** Signs in like a person who pastes a token, and goes to a path. */

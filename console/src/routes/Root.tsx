@@ -11,26 +11,42 @@ import { Button } from '@/ui/Button';
 import { ErrorBlock } from '@/ui/states';
 
 const SignIn = lazy(() => import('@/features/sign-in'));
+const Again = lazy(() => import('@/features/sign-in/Again'));
 
 export function Root() {
   const queries = useQueryClient();
   const me = useMe();
-  const signedIn = me.data !== undefined;
+  const problem = me.error ? Problem.of(me.error) : undefined;
+  const over = problem?.status === 401;
+  const signedIn = me.data !== undefined && !over;
   useEffect(() => {
     onSignedOut(() => {
-      if (queries.getQueryData(keys.me)) void queries.resetQueries({ queryKey: keys.me });
+      // Asked once, by the first answer that says so; what was known stays, and so does the screen.
+      const state = queries.getQueryState(keys.me);
+      if (state?.status === 'success' && state.fetchStatus === 'idle') void queries.invalidateQueries({ queryKey: keys.me });
     });
   }, [queries]);
   useEffect(() => (signedIn ? follow(queries) : undefined), [signedIn, queries]);
-  if (me.error) {
-    const problem = Problem.of(me.error);
-    if (problem.status === 401) {
-      return (
-        <Suspense>
-          <SignIn />
-        </Suspense>
-      );
-    }
+  if (me.data) {
+    return (
+      <>
+        <Outlet />
+        {over && (
+          <Suspense>
+            <Again name={me.data.name} />
+          </Suspense>
+        )}
+      </>
+    );
+  }
+  if (over) {
+    return (
+      <Suspense>
+        <SignIn />
+      </Suspense>
+    );
+  }
+  if (problem) {
     return (
       <main className="mx-auto max-w-[560px] p-5 pt-[16vh]">
         <ErrorBlock
@@ -45,5 +61,5 @@ export function Root() {
       </main>
     );
   }
-  return signedIn ? <Outlet /> : null;
+  return null;
 }

@@ -2,16 +2,24 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { body, client } from '../client';
 import { keys } from '../keys';
+import type { Me } from '../types';
 
 export const useMe = () => useQuery({ queryKey: keys.me, queryFn: () => body(client.GET('/api/me')), retry: false });
 
 export const useReady = () => useQuery({ queryKey: keys.ready, queryFn: () => body(client.GET('/readyz')) });
 
 export function useSignIn() {
+  const queries = useQueryClient();
   return useMutation({
     mutationFn: (token: string) => body(client.POST('/api/sign-in', { body: { token } })),
-    // From the beginning, at the same address: what was asked for nobody counts for nothing.
-    onSuccess: () => location.reload(),
+    onSuccess: async () => {
+      const before = queries.getQueryData<Me>(keys.me);
+      const now = await body(client.GET('/api/me'));
+      // Somebody else begins at the beginning: what another one saw or wrote is not theirs.
+      if (before?.name !== now.name || before.role !== now.role) return location.reload();
+      queries.setQueryData(keys.me, now);
+      await queries.invalidateQueries();
+    },
   });
 }
 

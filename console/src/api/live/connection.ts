@@ -62,12 +62,12 @@ async function run(queries: QueryClient, stop: AbortSignal): Promise<void> {
     const began = Date.now();
     const status = await listen(queries, gather, stop);
     if (stop.aborted) return;
-    // The session is over: the page asks for a new one.
-    if (status === 401) return signedOut();
     // What was half said is not said on: the whole message comes from the log.
     deltas.clear();
     failures = Date.now() - began > 10_000 ? 0 : failures + 1;
     set({ state: 'lost' });
+    // The session is over: the page asks for a new one.
+    if (status === 401) return signedOut();
     await pause(WAITS[Math.min(failures, WAITS.length - 1)] ?? 5000, stop);
   }
 }

@@ -1,23 +1,11 @@
 /** What somebody sees who is not signed in: how to sign in, by the command or with a token. */
-import { type FormEvent, useState } from 'react';
-import { Problem } from '@/api/problem';
-import { useSignIn } from '@/api/hooks/session';
-import { Button } from '@/ui/Button';
 import { Copy } from '@/ui/CopyAs';
-import { Field, Input } from '@/ui/fields';
 import { Logo } from '@/ui/Mark';
 import { useTitle } from '@/ui/page';
-import { ErrorBlock } from '@/ui/states';
+import { Token } from './Token';
 
 export default function SignIn() {
   useTitle('Sign in');
-  const [token, setToken] = useState('');
-  const signIn = useSignIn();
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (token.trim()) signIn.mutate(token.trim());
-  };
-  const wrong = signIn.error ? Problem.of(signIn.error) : undefined;
   return (
     <main className="scroll-pane h-dvh bg-surface">
       <div className="mx-auto flex max-w-[420px] flex-col gap-6 px-5 pt-[16vh] pb-10">
@@ -30,15 +18,7 @@ export default function SignIn() {
             <Copy text="holdpoint open" label="Copy the command" />
           </div>
         </div>
-        <form onSubmit={submit} className="flex flex-col gap-3 border-t border-line pt-5">
-          <Field label="Or paste a token" help="An admin makes one with holdpoint token create. It stays in this browser for twelve hours.">
-            <Input type="password" mono value={token} onChange={(event) => setToken(event.target.value)} placeholder="hp_…" autoComplete="current-password" />
-          </Field>
-          {wrong && <ErrorBlock title="You are not signed in" problem={wrong} />}
-          <Button type="submit" kind="primary" size="decisive" busy={signIn.isPending} disabled={!token.trim()} className="self-start max-tablet:h-[46px]">
-            Sign in
-          </Button>
-        </form>
+        <Token label="Or paste a token" help="An admin makes one with holdpoint token create. It stays in this browser for twelve hours." className="flex flex-col gap-3 border-t border-line pt-5" />
       </div>
     </main>
   );
