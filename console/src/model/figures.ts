@@ -46,3 +46,10 @@ export function initials(name: string): string {
   const letters = words.length > 1 ? [words[0], words.at(-1)] : [words[0]];
   return letters.map((word) => word?.[0]?.toUpperCase() ?? '').join('') || '?';
 }
+
+/** A server's remark as a sentence, without the marks around names. */
+export function sentence(text: string): string {
+  const plain = text.replaceAll('`', '');
+  const begun = plain.charAt(0).toUpperCase() + plain.slice(1);
+  return /[.!?]$/.test(begun) ? begun : `${begun}.`;
+}

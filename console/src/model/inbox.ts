@@ -31,7 +31,7 @@ export function question(item: InboxItem, me: Me | undefined, runs: ReadonlyMap<
     item.run_version == null ? undefined : `v${item.run_version}`,
     item.checkpoint_name ?? undefined,
     fields ? many(fields, 'field') : undefined,
-    waiting.options?.length ? many(waiting.options.length, 'option') : undefined,
+    waiting.kind === 'choice' && waiting.options?.length ? many(waiting.options.length, 'option') : undefined,
     waiting.who.required_approvals ? `${waiting.who.approved_by?.length ?? 0} of ${waiting.who.required_approvals}` : undefined,
   ];
   return {

@@ -1,7 +1,7 @@
 /** What Review shows and sends, from the API's answers. */
 import type { Artifact, Event, Execution, InputField, Interaction, WaitingFor } from '@/api/types';
 import type { FieldFault, Problem } from '@/api/problem';
-import { many } from './figures';
+import { many, sentence } from './figures';
 import { onwards, type Place } from './pipelines';
 
 /** The ways to decide about a result. */
@@ -84,6 +84,12 @@ export function afterwards(waiting: Pick<WaitingFor, 'kind'>, stands: Place | un
       return '';
   }
 }
+
+/** What a budget is counted in: "dollars", "tokens". */
+export const unitOf = (waiting: Pick<WaitingFor, 'budget'>): string => (waiting.budget?.measure === 'cost_usd' ? 'dollars' : (waiting.budget?.measure ?? ''));
+
+/** How to put right what a budget should be raised by; empty raises it by as much again. */
+export const wrongAmount = (text: string): string | undefined => (text !== '' && !(Number(text) > 0) ? 'Write an amount like 2.50.' : undefined);
 
 export interface Comment {
   /** The file that it is about, as people call it. */
@@ -204,11 +210,4 @@ export function faults(problem: Pick<Problem, 'errors'> | undefined, fields: rea
     else rest.push(fault);
   }
   return { by, rest };
-}
-
-/** A server's remark as a sentence, without the marks around names. */
-function sentence(text: string): string {
-  const plain = text.replaceAll('`', '');
-  const begun = plain.charAt(0).toUpperCase() + plain.slice(1);
-  return /[.!?]$/.test(begun) ? begun : `${begun}.`;
 }

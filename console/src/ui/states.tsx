@@ -2,6 +2,7 @@
 import clsx from 'clsx';
 import { type ReactNode, useEffect, useState } from 'react';
 import { Problem } from '@/api/problem';
+import { sentence } from '@/model/figures';
 import { StatusMark } from './Icon';
 import { Mark } from './Mark';
 
@@ -27,17 +28,17 @@ export function ErrorBlock({ title, problem, action, className }: { title: strin
       <StatusMark icon="failed" tone="fail" className="mt-0.5" />
       <div className="min-w-0 flex-1">
         <p className="font-name">{title}</p>
-        <p className="text-small text-ink-2">{detail}</p>
+        <p className="text-small text-ink-2">{sentence(detail)}</p>
         {errors.length > 0 && (
           <ul className="text-small text-ink-2">
             {errors.map((error) => (
               <li key={error.pointer + error.message}>
-                <span className="fact">{error.pointer}</span> {error.message}
+                <span className="fact">{error.pointer}</span> {sentence(error.message)}
               </li>
             ))}
           </ul>
         )}
-        <p className="text-small text-ink-2">{hint}</p>
+        <p className="text-small text-ink-2">{sentence(hint)}</p>
         <div className="mt-[7px] flex flex-wrap items-center gap-2">
           {action}
           <span className="fact text-ink-3">

@@ -3,7 +3,7 @@ import { closestCenter, DndContext, type DragEndEvent, KeyboardSensor, PointerSe
 import { SortableContext, sortableKeyboardCoordinates, useSortable, verticalListSortingStrategy } from '@dnd-kit/sortable';
 import { CSS } from '@dnd-kit/utilities';
 import clsx from 'clsx';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { type Json, isObject, listAt, type Loose, textAt } from '@/model/definition';
 import { Button } from '@/ui/Button';
 import { Icon } from '@/ui/Icon';
@@ -28,6 +28,12 @@ export function Rows({ at, what, row, children, make, empty }: Props) {
   const { fault, set } = useAt(at);
   const list = listAt(definition, at).filter(isObject);
   const [open, setOpen] = useState<number>();
+  const box = useRef<HTMLDivElement>(null);
+  /** Where the row that was moved with keys stands now: the cursor goes with it. */
+  const [moved, setMoved] = useState<{ to: number; said: string }>();
+  useEffect(() => {
+    if (moved) box.current?.querySelector<HTMLElement>(`[data-at="${at}/${moved.to}"] [aria-expanded]`)?.focus();
+  }, [moved, at]);
   const sensors = useSensors(useSensor(PointerSensor, { activationConstraint: { distance: 4 } }), useSensor(KeyboardSensor, { coordinateGetter: sortableKeyboardCoordinates }));
   const ids = list.map((_, index) => `${at}/${index}`);
   // What is wrong in a closed row is said under the list.
@@ -49,7 +55,10 @@ export function Rows({ at, what, row, children, make, empty }: Props) {
     onDragCancel: () => 'Put back',
   };
   return (
-    <div data-at={at}>
+    <div data-at={at} ref={box}>
+      <span role="status" className="sr-only">
+        {moved?.said}
+      </span>
       <DndContext sensors={sensors} collisionDetection={closestCenter} onDragEnd={end} accessibility={{ announcements }}>
         <SortableContext items={ids} strategy={verticalListSortingStrategy}>
           {list.length > 0 && (
@@ -63,7 +72,12 @@ export function Rows({ at, what, row, children, make, empty }: Props) {
                   onOpen={() => setOpen(open === index ? undefined : index)}
                   off={off}
                   row={row(item)}
-                  onMove={(by) => move(index, index + by)}
+                  onMove={(by) => {
+                    const to = index + by;
+                    if (to < 0 || to >= list.length) return;
+                    move(index, to);
+                    setMoved({ to, said: `${name(item, index)}, position ${to + 1} of ${list.length}` });
+                  }}
                   onRemove={() => {
                     set(list.filter((_, other) => other !== index) as Json[]);
                     setOpen(undefined);

@@ -6,6 +6,7 @@ import { useAbort } from '@/api/hooks/runs';
 import { useMe } from '@/api/hooks/session';
 import { Problem } from '@/api/problem';
 import type { Question } from '@/model/inbox';
+import { unitOf, wrongAmount } from '@/model/review';
 import { whyNot } from '@/model/rights';
 import { Button } from '@/ui/Button';
 import { CopyAs, type Copyable } from '@/ui/CopyAs';
@@ -120,6 +121,8 @@ export function Actions({ question, work, whole, phone = false }: Props) {
       case 'budget':
         return (
           <Raise
+            size={size}
+            unit={unitOf(waiting)}
             off={off}
             busy={busy}
             onSend={(amount) => waiting.gate_id && void send({ act: 'answer', gate: waiting.gate_id, option: 'raise', feedback: amount || undefined }, `Raised the budget of ${name}`)}
@@ -128,7 +131,7 @@ export function Actions({ question, work, whole, phone = false }: Props) {
         );
       case 'choice':
         return waiting.options?.map((option, at) => (
-          <Button key={option} {...(at === 0 ? first : second)} keys={keys(String(at + 1))} onClick={() => waiting.gate_id && void send({ act: 'answer', gate: waiting.gate_id, option }, `Picked ${option}`)}>
+          <Button key={option} {...(at === 0 ? first : second)} keys={keys(String(at + 1))} word="pick" onClick={() => waiting.gate_id && void send({ act: 'answer', gate: waiting.gate_id, option }, `Picked ${option}`)}>
             {option}
           </Button>
         ));
@@ -216,22 +219,23 @@ function Write({ question, off, busy, onSend }: { question: Question; off: strin
 }
 
 /** By how much a budget that is used up is raised; by as much again, where nothing is written. */
-function Raise({ off, busy, onSend, onStop }: { off: string | undefined; busy: boolean; onSend: (amount: string) => void; onStop: () => void }) {
+function Raise({ size, unit, off, busy, onSend, onStop }: { size: 'normal' | 'phone'; unit: string; off: string | undefined; busy: boolean; onSend: (amount: string) => void; onStop: () => void }) {
   const [amount, setAmount] = useState('');
+  const wrong = wrongAmount(amount.trim());
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    onSend(amount.trim());
+    if (!wrong) onSend(amount.trim());
   };
   return (
-    <form onSubmit={submit} className="flex flex-wrap items-end gap-2">
-      <Field label="Raise by" help="Empty: by as much again.">
+    <form onSubmit={submit} className="flex flex-wrap items-end gap-2 max-tablet:w-full">
+      <Field label={`Raise by${unit && `, ${unit}`}`} help="Empty: by as much again." error={wrong}>
         <Input inputMode="decimal" value={amount} onChange={(event) => setAmount(event.target.value)} className="w-28" />
       </Field>
-      <span className="flex gap-2 pb-[22px]">
-        <Button type="submit" kind="primary" busy={busy} off={off}>
+      <span className="flex gap-2 pb-[22px] max-tablet:w-full max-tablet:pb-0 max-tablet:[&>*]:flex-1">
+        <Button type="submit" kind="primary" size={size} busy={busy} off={off}>
           Raise the budget
         </Button>
-        <Button off={off} offAt="hidden" onClick={onStop}>
+        <Button size={size} off={off} offAt="hidden" onClick={onStop}>
           Stop the work
         </Button>
       </span>

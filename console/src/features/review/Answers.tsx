@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { type Answer, useAnswer } from '@/api/hooks/inbox';
 import type { Execution, WaitingFor } from '@/api/types';
 import { money } from '@/model/figures';
-import { afterwards } from '@/model/review';
+import { afterwards, unitOf, wrongAmount } from '@/model/review';
 import { whyNot } from '@/model/rights';
 import { Button } from '@/ui/Button';
 import { CopyAs, type Copyable } from '@/ui/CopyAs';
@@ -167,8 +167,8 @@ function planOf(waiting: WaitingFor, execution: Execution, option: string | unde
         { value: 'yes', label: 'Raise the budget', keys: 'a' },
         { value: 'no', label: 'Stop the work', keys: 'x' },
       ];
-      const wrong = option === 'yes' && text !== '' && !(Number(text) > 0) ? 'Write an amount like 2.50.' : undefined;
-      const unit = waiting.budget?.measure === 'cost_usd' ? 'dollars' : (waiting.budget?.measure ?? '');
+      const wrong = option === 'yes' ? wrongAmount(text) : undefined;
+      const unit = unitOf(waiting);
       return {
         answer: { act: 'answer', gate, option: option === 'no' ? 'stop' : 'raise', ...(option === 'no' || !text ? {} : { feedback: text }) },
         verb: option === 'no' ? `Stop ${name}` : text && !wrong ? `Raise the budget by ${waiting.budget?.measure === 'cost_usd' ? money(Number(text)) : `${text} ${unit}`}` : 'Raise the budget by as much again',
