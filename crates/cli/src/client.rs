@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use holdpoint_core::facts::NothingKnown;
+use holdpoint_core::facts::Offers;
 use holdpoint_core::{Actor, RunId};
 use holdpoint_engine::Engine;
 use holdpoint_engine::executor::Executor;
@@ -123,10 +123,11 @@ impl Api {
         home: &Home,
         settings: &Settings,
         executor: Arc<dyn Executor>,
+        offers: Arc<dyn Offers>,
         actor: Actor,
     ) -> Result<Self, Problem> {
         let runtime = busy_runtime()?;
-        let local = runtime.block_on(Local::with(home, settings, executor, Arc::new(NothingKnown), actor))?;
+        let local = runtime.block_on(Local::with(home, settings, executor, offers, actor))?;
         Ok(Self::new(Way::Home(Box::new(local)), runtime))
     }
 

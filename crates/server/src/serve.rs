@@ -45,6 +45,7 @@ pub struct Limits {
 
 impl Limits {
     /// Takes files up to this size, and forms that hold at least one such file.
+    #[must_use]
     pub fn for_files(self, file_bytes: u64) -> Self {
         let whole = usize::try_from(file_bytes.saturating_add(self.body_bytes as u64)).unwrap_or(usize::MAX);
         Self { file_bytes, form_bytes: self.form_bytes.max(whole), ..self }

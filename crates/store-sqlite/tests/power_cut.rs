@@ -34,7 +34,7 @@ const SEEDS: u64 = 40;
 const REPLAYS: u64 = 25;
 const EVERYTHING: u32 = u32::MAX;
 /// Longer than this takes no history, however busy the machine: something waits for ever.
-const NO_END: Duration = Duration::from_secs(60);
+const NO_END: Duration = Duration::from_mins(1);
 
 /// What is wrong, in words.
 type Verdict = Result<(), String>;

@@ -62,7 +62,7 @@ impl Program {
         let kept = self.complaints.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes: Vec<u8> = kept.iter().copied().collect();
         let text = String::from_utf8_lossy(&bytes);
-        let text = text.lines().map(str::trim).filter(|line| !line.is_empty()).next_back()?.to_owned();
+        let text = text.lines().map(str::trim).rfind(|line| !line.is_empty())?.to_owned();
         Some(text.chars().filter(|c| !c.is_control()).take(300).collect())
     }
 

@@ -105,12 +105,11 @@ impl Session {
     /// What it offers now.
     pub async fn offer(&self) -> Result<Offer, McpError> {
         self.meter.reset();
-        match timeout(self.patience, self.list()).await {
-            Ok(listed) => listed,
-            Err(_) => {
-                let seconds = self.patience.as_secs();
-                Err(self.failed(format!("did not list its tools in {seconds} s")))
-            }
+        if let Ok(listed) = timeout(self.patience, self.list()).await {
+            listed
+        } else {
+            let seconds = self.patience.as_secs();
+            Err(self.failed(format!("did not list its tools in {seconds} s")))
         }
     }
 
@@ -159,7 +158,7 @@ impl Session {
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments.clone());
         let called = timeout(self.patience, self.service.peer().call_tool_once(params)).await;
         match called {
-            Ok(Ok(CallToolResponse::Complete(result))) => self.read(tool, result),
+            Ok(Ok(CallToolResponse::Complete(result))) => self.read(tool, &result),
             Ok(Ok(_)) => {
                 Done::error(format!("the tool `{tool}` wants to ask a person, which it cannot do here"))
             }
@@ -184,7 +183,7 @@ impl Session {
     }
 
     /// A result as the model reads it: data in a quotation that it cannot end.
-    fn read(&self, tool: &str, result: CallToolResult) -> Done {
+    fn read(&self, tool: &str, result: &CallToolResult) -> Done {
         let mut text = String::new();
         for block in &result.content {
             if !text.is_empty() {
@@ -193,10 +192,10 @@ impl Session {
             match block {
                 ContentBlock::Text(words) => text.push_str(&words.text),
                 ContentBlock::Image(image) => {
-                    text.push_str(&left_out("an image", &image.mime_type, image.data.len()))
+                    text.push_str(&left_out("an image", &image.mime_type, image.data.len()));
                 }
                 ContentBlock::Audio(audio) => {
-                    text.push_str(&left_out("a sound", &audio.mime_type, audio.data.len()))
+                    text.push_str(&left_out("a sound", &audio.mime_type, audio.data.len()));
                 }
                 ContentBlock::Resource(resource) => match &resource.resource {
                     ResourceContents::TextResourceContents { uri, text: words, .. } => {

@@ -49,14 +49,14 @@ pub(super) async fn ask(
     let carry = relay.carry(carrier, provider, sent.goal, limits);
     let read = read(client, provider, target, sent.request, sent.options, reader, told);
     tokio::pin!(carry, read);
-    let mut carried = false;
+    let mut is_over = false;
     loop {
         // What went wrong on the way is asked first: the library only knows that it broke off.
         tokio::select! {
             biased;
-            all = &mut carry, if !carried => {
+            all = &mut carry, if !is_over => {
                 all?;
-                carried = true;
+                is_over = true;
             }
             answer = &mut read => return answer,
         }

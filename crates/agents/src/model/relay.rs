@@ -38,7 +38,7 @@ impl Relay {
     pub(super) async fn open() -> io::Result<Self> {
         let mut name = [0; 16];
         getrandom::fill(&mut name).map_err(io::Error::other)?;
-        let name = name.iter().map(|byte| format!("{byte:02x}")).collect();
+        let name = format!("{:032x}", u128::from_be_bytes(name));
         Ok(Self { listener: TcpListener::bind("127.0.0.1:0").await?, name })
     }
 

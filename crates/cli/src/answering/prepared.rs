@@ -44,13 +44,6 @@ struct Answer {
     feedback: Option<String>,
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum OneOrMore {
-    More(VecDeque<Answer>),
-    One(Box<Answer>),
-}
-
 /// The answers of a file that are not used up.
 #[derive(Debug, Default)]
 pub struct Prepared {
@@ -77,13 +70,16 @@ impl Prepared {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        let all: BTreeMap<String, OneOrMore> =
+        let all: BTreeMap<String, Value> =
             serde_saphyr::from_str(text).map_err(|error| error.without_snippet().to_string())?;
-        let left = all.into_iter().map(|(name, answers)| match answers {
-            OneOrMore::More(answers) => (name, answers),
-            OneOrMore::One(answer) => (name, VecDeque::from([*answer])),
-        });
-        Ok(Self { left: left.collect() })
+        let read = |(name, value): (String, Value)| {
+            let answers = match value {
+                Value::Array(_) => serde_json::from_value(value),
+                one => serde_json::from_value(one).map(|answer| VecDeque::from([answer])),
+            };
+            answers.map(|answers| (name.clone(), answers)).map_err(|cause| format!("“{name}”: {cause}"))
+        };
+        Ok(Self { left: all.into_iter().map(read).collect::<Result<_, _>>()? })
     }
 
     /// The names that no checkpoint has.

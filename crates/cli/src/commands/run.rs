@@ -1,14 +1,18 @@
 //! `holdpoint run`: runs a source, whatever it is written in.
 
+mod dry;
 mod replay;
 mod scripts;
 mod source;
+mod walk;
+
+use std::path::PathBuf;
 
 use crate::client::Api;
 use crate::commands::pipeline::{apply, find, run::begin};
 use crate::context::Context;
 use crate::follow;
-use crate::problem::{Exit, Failure};
+use crate::problem::{Exit, Failure, Problem};
 use crate::table::text_of;
 use source::Source;
 
@@ -19,10 +23,14 @@ use source::Source;
 ///
 /// With `--replay RUN` a recorded run is done again in a folder of its own: models' and people's answers come from the
 /// recording, scripts and tools are run again. Ends with 0 when everything is the same, else with 1.
+///
+/// With `--dry-run` the whole way is walked with made-up answers and priced: no model is asked, no script is run, and
+/// nothing is written to the home. `--stubs FILE` says what checkpoints make, `--answers FILE` what people say. Ends
+/// with 0 when the run would complete, else with 1.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// A pipeline file, or a pipeline's name or id
-    #[arg(value_name = "SOURCE", required_unless_present = "replay", conflicts_with = "replay")]
+    #[arg(value_name = "SOURCE", required_unless_present_any = ["replay", "stubs"], conflicts_with = "replay")]
     source: Option<String>,
 
     /// Run a recorded run again, without a network, and say where it first differs
@@ -31,18 +39,51 @@ pub struct Args {
 
     /// With --replay: the definition to run, instead of the recorded one
     #[arg(long, value_name = "FILE", requires = "replay", conflicts_with = "with_current")]
-    definition: Option<std::path::PathBuf>,
+    definition: Option<PathBuf>,
 
     /// With --replay: run the pipeline's present definition and scripts
     #[arg(long, requires = "replay")]
     with_current: bool,
 
+    /// Walk the whole way with made-up answers, say where it stops and what it would cost, and change nothing
+    #[arg(long, conflicts_with_all = ["replay", "non_interactive"])]
+    dry_run: bool,
+
+    /// With --dry-run: what checkpoints make, in a YAML file; what it does not say is made up
+    #[arg(long, value_name = "FILE", num_args = 0..=1, requires = "dry_run")]
+    stubs: Option<Vec<PathBuf>>,
+
     #[command(flatten)]
     follow: follow::Options,
 }
 
+impl Args {
+    /// What is walked, and with which stubs. `--stubs` takes the word after it for its file, also where that word was
+    /// meant to be the source.
+    fn rehearsed(&self) -> Result<(String, Option<PathBuf>), Problem> {
+        match (&self.source, &self.stubs) {
+            (Some(source), stubs) => Ok((source.clone(), stubs.iter().flatten().next().cloned())),
+            (None, Some(words)) if !words.is_empty() => Ok((words[0].to_string_lossy().into_owned(), None)),
+            (None, _) => {
+                let message = "it is not said what to walk";
+                Err(Problem::usage(
+                    "bad_argument",
+                    message,
+                    "name a pipeline file, or a pipeline's name or id",
+                ))
+            }
+        }
+    }
+}
+
 pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     let prepared = args.follow.prepared(context)?;
+    if args.dry_run {
+        let (source, stubs) = args.rehearsed()?;
+        let source = Source::find(&source, context)?;
+        let stubs = stubs.map(|file| context.resolve(&file)).transpose()?;
+        return dry::run(&source, stubs.as_deref(), prepared, context);
+    }
     let Some(source) = &args.source else {
         let run = args.replay.as_deref().unwrap_or_default();
         let with = match &args.definition {

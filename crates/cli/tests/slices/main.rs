@@ -1,5 +1,7 @@
 //! The slices of the main document, end to end: the real binary, its API, and its files on disk.
 
+#![expect(clippy::needless_pass_by_value, reason = "what is made in the call is handed over")]
+
 mod examples;
 mod exposure;
 mod place;
@@ -10,6 +12,7 @@ mod threats;
 mod agents;
 mod budgets;
 mod demo;
+mod dry_run;
 mod events;
 mod execution;
 mod foreground;

@@ -14,10 +14,10 @@ fn script() -> PathBuf {
 }
 
 /// A server whose settings name a server of tools that is called `notes`.
-fn start(provider: &Provider, mode: &str, more: &str) -> Server {
+fn start(provider: &Provider, mode: &str, extra: &str) -> Server {
     let mut server = Server::start_with(&[("ANTHROPIC_BASE_URL", &provider.url)]);
     let settings = format!(
-        "[mcp.notes]\ncommand = ['python3', '-u', '{}', {mode}]\ntimeout_seconds = 30\n{more}\n",
+        "[mcp.notes]\ncommand = ['python3', '-u', '{}', {mode}]\ntimeout_seconds = 30\n{extra}\n",
         script().display()
     );
     std::fs::write(server.home().join("config.toml"), settings).expect("written");

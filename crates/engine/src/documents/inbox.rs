@@ -40,8 +40,11 @@ pub struct InboxItem {
 /// How many rows are looked through for one page at most; behind that the caller asks again from there.
 const LOOKED_THROUGH: usize = 2_000;
 
+/// A table, and the value that a column of it has where something waits.
+type Place = (Table, &'static str, fn() -> Cell);
+
 /// Where something may wait: open questions, and the runs whose present step may need somebody without asking.
-const PLACES: [(Table, &str, fn() -> Cell); 3] = [
+const PLACES: [Place; 3] = [
     (Table::Gate, "open", || Cell::from(true)),
     (Table::Run, "status", || Cell::from(RunStatus::Paused.name())),
     (Table::Run, "status", || Cell::from(RunStatus::InProgress.name())),

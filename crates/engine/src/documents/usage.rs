@@ -175,7 +175,6 @@ impl Engine {
         group: &Cell,
     ) -> Result<(Option<String>, Option<String>), SubmitError> {
         Ok(match (by, group) {
-            (_, Cell::Null) => (None, None),
             (GroupBy::Day, Cell::Int(at)) => {
                 let day: String = Timestamp(*at).rfc3339().chars().take(10).collect();
                 (Some(day), None)
@@ -196,7 +195,7 @@ impl Engine {
             }
             (GroupBy::Checkpoint, Cell::Text(step)) => (Some(step.to_string()), self.step_name(step).await?),
             (_, Cell::Text(text)) => (Some(text.to_string()), None),
-            (_, Cell::Int(_) | Cell::Bytes(_)) => (None, None),
+            (_, Cell::Null | Cell::Int(_) | Cell::Bytes(_)) => (None, None),
         })
     }
 

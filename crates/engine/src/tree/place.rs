@@ -144,10 +144,10 @@ pub(crate) async fn on_one_thread<T: Send + 'static>(
         MAY_BLOCK.set(false);
         done
     });
-    done.await.map_err(not_ended)
+    done.await.map_err(|error| not_ended(&error))
 }
 
-fn not_ended(error: tokio::task::JoinError) -> io::Error {
+fn not_ended(error: &tokio::task::JoinError) -> io::Error {
     io::Error::other(format!("work on files did not end: {error}"))
 }
 
@@ -162,5 +162,5 @@ pub(crate) async fn blocking<T: Send + 'static>(
 pub(crate) async fn apart<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(not_ended)?
+    tokio::task::spawn_blocking(work).await.map_err(|error| not_ended(&error))?
 }

@@ -48,15 +48,15 @@ impl Worker {
             return Err(Stop::new("no_agents", "the step has no agent_config"));
         };
         let entries = desk.open().await?;
-        let room = Room::of(desk).await?;
+        let room = Room::of(desk)?;
         let given = self.given(desk).await?;
         room.furnish(&given).await?;
         self.settle_files(job, &room, definition, &entries).await?;
         let noted = Noted::of(&entries);
-        let offered = match &self.recording {
-            Some(_) => Offered::default(),
-            None => self.offered(desk, config, &entries).await?,
-        };
+        // What is outside is not reached when a run is played.
+        let is_played = self.recording.is_some() || self.rehearsal.is_some();
+        let offered =
+            if is_played { Offered::default() } else { self.offered(desk, config, &entries).await? };
         let mut seat = Seat::new(self, desk, &room, purse, entries, job.cancel.clone()).await?;
         let has = |tool: &str| config.tools.iter().any(|name| name == tool);
         if has(FILE_OPERATIONS) {
@@ -64,6 +64,7 @@ impl Worker {
             let limits = FileLimits { file_bytes: self.settings.file_bytes };
             seat.files = Some(Files::open(&room.workspace, &room.staging, &room.inputs, declared, limits)?);
         }
+        seat.made_up = self.rehearsal.as_ref().map(|rehearsal| rehearsal.part(desk, definition));
         seat.code = has(CODE_EXECUTION);
         let specs: Vec<ToolSpec> = specs(config).into_iter().chain(offered.specs()).collect();
         seat.offered = offered;
@@ -209,15 +210,12 @@ impl Worker {
         let packed = tokio::task::spawn_blocking(move || snapshot::pack(&room))
             .await
             .map_err(std::io::Error::other)??;
-        match packed {
-            Some(bytes) => {
-                let (digest, _) = pack_of.keep(bytes).await?;
-                desk.write(vec![Entry::Pinned { name: WORKSPACE.into(), digest }]).await?;
-            }
-            None => {
-                let text = "the workspace is too large to be kept: after a crash the work goes on with the files as they are";
-                desk.log(Level::Warning, text, None).await?;
-            }
+        if let Some(bytes) = packed {
+            let (digest, _) = pack_of.keep(bytes).await?;
+            desk.write(vec![Entry::Pinned { name: WORKSPACE.into(), digest }]).await?;
+        } else {
+            let text = "the workspace is too large to be kept: after a crash the work goes on with the files as they are";
+            desk.log(Level::Warning, text, None).await?;
         }
         Ok(())
     }
@@ -285,12 +283,11 @@ pub(super) fn materials(
         for given in files {
             let same =
                 |m: &&mut Material| (m.kind, m.number, m.version) == (kind, given.number, given.version);
-            match all.iter_mut().find(same) {
-                Some(material) => material.files.push(file(given)),
-                None => {
-                    let (number, version) = (given.number, given.version);
-                    all.push(Material { kind, number, version, files: vec![file(given)], missing: None });
-                }
+            if let Some(material) = all.iter_mut().find(same) {
+                material.files.push(file(given));
+            } else {
+                let (number, version) = (given.number, given.version);
+                all.push(Material { kind, number, version, files: vec![file(given)], missing: None });
             }
         }
     }

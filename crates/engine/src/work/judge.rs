@@ -1,5 +1,7 @@
 //! Checking outputs: what can be told for certain first and free, then a model's judgement.
 
+use std::fmt::Write as _;
+
 use holdpoint_agents::model::ToolSpec;
 use holdpoint_agents::prompt::fenced;
 use holdpoint_agents::talk::{self, Agent, Asked, Setting};
@@ -65,8 +67,9 @@ impl Worker {
         let Some(question) = question(validation, &outputs) else {
             return Ok(Outcome::Judged { passed: true, reasons: Vec::new(), usage: Usage::default() });
         };
-        let room = Room::of(desk).await?;
-        let seat = Seat::new(self, desk, &room, purse, entries, job.cancel.clone()).await?;
+        let room = Room::of(desk)?;
+        let mut seat = Seat::new(self, desk, &room, purse, entries, job.cancel.clone()).await?;
+        seat.made_up = self.rehearsal.as_ref().map(|rehearsal| rehearsal.part(desk, definition));
         let config = definition.execution.agent_config.as_ref();
         let model_name =
             config.and_then(|c| c.model.clone()).unwrap_or_else(|| self.settings.default_model.clone());
@@ -114,7 +117,7 @@ impl Worker {
                 match job.desk.engine.evaluator().schema(schema, &value) {
                     Met::Yes => {}
                     Met::No(faults) => {
-                        wrong.extend(faults.into_iter().map(|fault| format!("`{name}`: {fault}")))
+                        wrong.extend(faults.into_iter().map(|fault| format!("`{name}`: {fault}")));
                     }
                     Met::Broken(why) => wrong.push(format!("the schema of `{name}` cannot be used: {why}")),
                 }
@@ -138,7 +141,7 @@ fn question(validation: &Validation, outputs: &[Shown<'_>]) -> Option<String> {
     }
     let mut text = String::new();
     if let Some(custom) = custom {
-        text.push_str(&format!("Check this:\n{custom}\n\n"));
+        let _ = write!(text, "Check this:\n{custom}\n\n");
     }
     if lenient {
         text.push_str(
@@ -149,13 +152,13 @@ fn question(validation: &Validation, outputs: &[Shown<'_>]) -> Option<String> {
     for Shown { name, declared, bytes } in outputs {
         let schema = declared.and_then(|a| a.schema.as_ref()).filter(|schema| lenient && !schema.is_null());
         if let Some(schema) = schema {
-            text.push_str(&format!("Schema of {name}:\n{}\n", fenced("json", &schema.to_string())));
+            let _ = writeln!(text, "Schema of {name}:\n{}", fenced("json", &schema.to_string()));
         }
         let whole = String::from_utf8_lossy(bytes);
         let end = (0..=whole.len().min(SHOWN)).rev().find(|at| whole.is_char_boundary(*at)).unwrap_or(0);
-        text.push_str(&format!("Output {name}:\n{}\n", fenced("", &whole[..end])));
+        let _ = writeln!(text, "Output {name}:\n{}", fenced("", &whole[..end]));
         if end < whole.len() {
-            text.push_str(&format!("[only the first {end} of {} bytes are shown]\n", whole.len()));
+            let _ = writeln!(text, "[only the first {end} of {} bytes are shown]", whole.len());
         }
     }
     Some(text)

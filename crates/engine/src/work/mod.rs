@@ -11,6 +11,7 @@ mod offered;
 mod preview;
 mod purse;
 mod recording;
+mod rehearsal;
 mod room;
 mod script;
 mod shorten;
@@ -37,6 +38,7 @@ pub use machine::{Found, Machine};
 use purse::{OVER_BUDGET, Purse};
 use recording::Played;
 pub use recording::Recording;
+pub use rehearsal::{ANSWER_TOKENS, PriceOf, Rehearsal, Stub, Stubs};
 use room::GivenFiles;
 use stop::Stop;
 use summaries::Summaries;
@@ -49,6 +51,7 @@ pub struct Worker {
     settings: Arc<Settings>,
     summaries: Arc<Summaries>,
     recording: Option<Arc<Recording>>,
+    rehearsal: Option<Arc<Rehearsal>>,
 }
 
 /// What work may use.
@@ -82,13 +85,19 @@ impl Worker {
     /// A worker with what this machine has.
     pub fn new(machine: Machine, model: Arc<dyn Model>, settings: Settings) -> Self {
         let summaries = Arc::new(Summaries::new(settings.summaries.clone()));
-        Self { machine, model, settings: Arc::new(settings), summaries, recording: None }
+        Self { machine, model, settings: Arc::new(settings), summaries, recording: None, rehearsal: None }
     }
 
     /// Plays the answers of models from a recorded run; scripts and tools are run again.
     #[must_use]
     pub fn replaying(self, recording: Recording) -> Self {
         Self { recording: Some(Arc::new(recording)), ..self }
+    }
+
+    /// Makes up what models answer and scripts make; neither is reached.
+    #[must_use]
+    pub fn rehearsing(self, rehearsal: Rehearsal) -> Self {
+        Self { rehearsal: Some(Arc::new(rehearsal)), ..self }
     }
 
     /// What the desk's work said when it was recorded.

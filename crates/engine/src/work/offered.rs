@@ -62,7 +62,7 @@ impl Worker {
             let offer = session.offer().await.map_err(|cause| failed(&cause))?;
             self.compare(desk, server, &offer).await?;
             record(desk, server, &offer, entries).await?;
-            for tool in chosen(server, &offer, &wanted)? {
+            for tool in chosen(server, &offer, wanted.as_ref())? {
                 let told = told_as(name, &tool.name);
                 if serde_json::to_string(&tool.input_schema).is_ok_and(|text| text.len() > SCHEMA) {
                     let message =
@@ -165,7 +165,7 @@ fn wanted(config: &AgentConfig) -> BTreeMap<&str, Option<BTreeSet<&str>>> {
 fn chosen<'a>(
     server: &Server,
     offer: &'a Offer,
-    wanted: &Option<BTreeSet<&str>>,
+    wanted: Option<&BTreeSet<&str>>,
 ) -> Result<Vec<&'a OfferedTool>, Stop> {
     let allowed = || offer.tools.iter().filter(|tool| server.allows(&tool.name));
     let Some(names) = wanted else { return Ok(allowed().collect()) };

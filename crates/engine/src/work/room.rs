@@ -53,7 +53,7 @@ pub(crate) struct GivenFiles {
 
 impl Room {
     /// The folders of the desk's execution, made if they are missing.
-    pub async fn of(desk: &Desk) -> Result<Self, Stop> {
+    pub fn of(desk: &Desk) -> Result<Self, Stop> {
         let (Some(tree), Some(pipeline)) = (desk.engine.tree(), desk.pipeline) else {
             return Err(Stop::new("workspace", "this engine keeps no files, so there is nowhere to work"));
         };

@@ -65,7 +65,7 @@ impl Worker {
             return Err(Stop::new("no_script", "the step has no script_config"));
         };
         let before = desk.open().await?;
-        let room = Room::of(desk).await?;
+        let room = Room::of(desk)?;
         let given = self.given(desk).await?;
         room.furnish(&given).await?;
         if before.is_empty() {
@@ -75,6 +75,13 @@ impl Worker {
             desk.log(Level::Warning, text, None).await?;
         }
         let script = self.pin(desk, &room, config, &before).await?;
+        if let Some(rehearsal) = &self.rehearsal {
+            desk.log(Level::Info, &format!("{} is not run in a dry run", config.script_path), None).await?;
+            rehearsal.part(desk, definition).hand_in(&room)?;
+            let declared = &definition.output.artifacts;
+            let artifacts = collect(desk, &room.staging, declared, None, self.settings.file_bytes).await?;
+            return Ok(Outcome::Done { output: None, artifacts, usage: Usage::default() });
+        }
         let found = self.machine.found().await;
         let order = self.order(job, &room, &given, config, &script, found)?;
         let level = found.sandbox.level();
@@ -107,18 +114,17 @@ impl Worker {
             Entry::Pinned { digest, .. } => Some(*digest),
             _ => None,
         });
-        let bytes = match known {
-            Some(digest) => desk.bytes(digest).await?,
-            None => {
-                let played = self.played(desk).await?;
-                let bytes = match played.and_then(|played| played.pinned.get(&config.script_path).cloned()) {
-                    Some(bytes) => bytes,
-                    None => self.find(room, &config.script_path).await?,
-                };
-                let (digest, _) = desk.keep(bytes.clone()).await?;
-                desk.write(vec![Entry::Pinned { name: config.script_path.as_str().into(), digest }]).await?;
-                bytes
-            }
+        let bytes = if let Some(digest) = known {
+            desk.bytes(digest).await?
+        } else {
+            let played = self.played(desk).await?;
+            let bytes = match played.and_then(|played| played.pinned.get(&config.script_path).cloned()) {
+                Some(bytes) => bytes,
+                None => self.find(room, &config.script_path).await?,
+            };
+            let (digest, _) = desk.keep(bytes.clone()).await?;
+            desk.write(vec![Entry::Pinned { name: config.script_path.as_str().into(), digest }]).await?;
+            bytes
         };
         let folder = room.base.join("run");
         let _ = tokio::fs::remove_dir_all(&folder).await;

@@ -17,6 +17,7 @@ use super::desk::Desk;
 use super::offered::Offered;
 use super::purse::{OVER_BUDGET, Purse};
 use super::recording::Played;
+use super::rehearsal;
 use super::room::Room;
 use super::stop::Stop;
 use super::{Worker, snapshot};
@@ -46,6 +47,8 @@ pub(super) struct Seat<'a> {
     kept: BTreeMap<String, Kept>,
     /// Where answers come from instead of a model, if a run is played again.
     played: Option<Arc<Played>>,
+    /// What answers instead of a model, if nothing is to be done in earnest.
+    pub made_up: Option<rehearsal::Played>,
 }
 
 impl<'a> Seat<'a> {
@@ -78,6 +81,7 @@ impl<'a> Seat<'a> {
             purse,
             kept,
             played,
+            made_up: None,
         })
     }
 
@@ -242,6 +246,9 @@ impl Table for Seat<'_> {
     }
 
     fn play(&self, key: &str, question: &Question) -> Option<Result<Answer, Halt>> {
+        if let Some(made_up) = &self.made_up {
+            return Some(made_up.answer(question));
+        }
         let played = self.played.as_ref()?;
         let asked = question.messages.last().map(|message| said(&message.content)).unwrap_or_default();
         Some(played.answer(key, &asked).map_err(|stop| halted(&stop)))

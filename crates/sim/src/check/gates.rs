@@ -162,14 +162,14 @@ impl<'m> Gates<'m> {
         let name = moment.entry.row.actor.name.clone();
         let Some(asked) = self.asked.get_mut(&gate) else { return found };
         let began = self.began.get(&moment.run);
-        let asker = if asked.starts { began } else { self.authors.get(&(moment.run, x)) };
+        let author = if asked.starts { began } else { self.authors.get(&(moment.run, x)) };
         if !policy.approvers.is_empty() && !policy.approvers.contains(&name) {
             found.push(format!("I13: {name} approved at gate {gate} and is no approver"));
         }
         if !asked.agreed.insert(name.clone()) {
             found.push(format!("I13: {name} approved twice at gate {gate}"));
         }
-        if policy.approvals > 1 && asker == Some(&name) {
+        if policy.approvals > 1 && author == Some(&name) {
             found.push(format!("I13: {name} approved an own request at gate {gate}"));
         }
         if more != (asked.agreed.len() < policy.approvals as usize) {
@@ -226,10 +226,9 @@ fn asks(event: &RunEvent) -> Option<(GateId, Option<ExecNo>, Option<Digest>)> {
         RunEvent::StartAsked { x, gate, digest } | RunEvent::CompletionAsked { x, gate, digest } => {
             Some((*gate, Some(*x), Some(*digest)))
         }
-        RunEvent::GuidanceAsked { x, gate } | RunEvent::BudgetAsked { x, gate, .. } => {
-            Some((*gate, Some(*x), None))
-        }
-        RunEvent::AttemptBegan { x, opening: Opening::Form(gate) | Opening::Input(gate), .. } => {
+        RunEvent::GuidanceAsked { x, gate }
+        | RunEvent::BudgetAsked { x, gate, .. }
+        | RunEvent::AttemptBegan { x, opening: Opening::Form(gate) | Opening::Input(gate), .. } => {
             Some((*gate, Some(*x), None))
         }
         RunEvent::GateAsked { gate, .. } => Some((*gate, None, None)),

@@ -21,15 +21,12 @@ pub async fn look(home: &Home, choice: Choice) -> Section {
     let machine = Machine::new(helper, scratch, choice);
     let found = machine.found().await;
     section.add(sandbox(found.sandbox.findings()));
-    section.add(match &found.python {
-        Some(python) => {
-            let text = format!("{} at {}", python.version, python.program.display());
-            Check::ok("python", text).with("version", python.version.clone())
-        }
-        None => {
-            let hint = "install python3 to run Python scripts and agents' code";
-            Check::warn("python", "there is no python3", hint)
-        }
+    section.add(if let Some(python) = &found.python {
+        let text = format!("{} at {}", python.version, python.program.display());
+        Check::ok("python", text).with("version", python.version.clone())
+    } else {
+        let hint = "install python3 to run Python scripts and agents' code";
+        Check::warn("python", "there is no python3", hint)
     });
     section
 }

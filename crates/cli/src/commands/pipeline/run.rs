@@ -55,7 +55,7 @@ pub fn begin(
     prepared: Prepared,
     context: &mut Context<'_, '_>,
 ) -> Result<Exit, Failure> {
-    check_names(&api, pipeline, &prepared)?;
+    check_names(&api.get(&format!("/api/pipelines/{pipeline}"))?, &prepared)?;
     let made = api.post("/api/runs", json!({"pipeline_id": pipeline}))?;
     let id = text_of(&made["run_id"]);
     told(&made, context)?;
@@ -63,9 +63,8 @@ pub fn begin(
 }
 
 /// A prepared answer for a checkpoint that is not there was meant for another.
-fn check_names(api: &Api, pipeline: &str, prepared: &Prepared) -> Result<(), Problem> {
-    let document = api.get(&format!("/api/pipelines/{pipeline}"))?;
-    let checkpoints = document["checkpoints"].as_array();
+pub fn check_names(pipeline: &Value, prepared: &Prepared) -> Result<(), Problem> {
+    let checkpoints = pipeline["checkpoints"].as_array();
     let names: Vec<String> =
         checkpoints.into_iter().flatten().map(|each| text_of(&each["checkpoint_name"])).collect();
     let Some(unknown) = prepared.unknown(&names) else { return Ok(()) };

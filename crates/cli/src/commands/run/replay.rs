@@ -11,16 +11,18 @@ mod people;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use holdpoint_core::facts::NothingKnown;
 use holdpoint_core::{Actor, RunId};
 use serde_json::{Value, json};
 
-use crate::answering;
-use crate::client::{Api, Body, Woken, path_part};
+use super::walk::walk;
+use crate::client::{Api, Body, path_part};
 use crate::context::Context;
 use crate::home::Home;
 use crate::problem::{Exit, Failure, Problem};
 use crate::table::text_of;
 use crate::text;
+pub use definition::copy;
 use people::People;
 
 /// Which definition is run.
@@ -61,7 +63,8 @@ pub fn run(run: &str, with: &With, context: &mut Context<'_, '_>) -> Result<Exit
     scratch.create()?;
     let (worker, _) = crate::worker::worker(&scratch, &settings, context.surroundings())?;
     let actor = Actor::person("replay");
-    let now = Api::on_home(&scratch, &settings, Arc::new(worker.replaying(recording)), actor)?;
+    let worker = Arc::new(worker.replaying(recording));
+    let now = Api::on_home(&scratch, &settings, worker, Arc::new(NothingKnown), actor)?;
     let file = definition::of(&then, id, with)?;
     let applied = now.call("POST", "/api/pipelines/apply", Body::Bytes("application/yaml", file))?;
     let pipeline = text_of(&applied["pipeline"]["pipeline_id"]);
@@ -71,52 +74,12 @@ pub fn run(run: &str, with: &With, context: &mut Context<'_, '_>) -> Result<Exit
 
     let made = now.post("/api/runs", json!({"pipeline_id": pipeline}))?;
     let replayed = text_of(&made["run_id"]);
-    let people = People::read(&then, run, folder.path())?;
-    let unanswered = go(&now, &replayed, people, context)?;
+    let mut people = People::read(&then, run, folder.path())?;
+    // What is refused now was taken then: that is a difference, not a fault.
+    let unanswered = walk(&now, &replayed, &mut people, context)?.map(|stands| stands.execution);
     let found = compare::compare(&then, run, &now, &replayed, unanswered)?;
     now.finish();
     tell(&recorded, &found, context)
-}
-
-/// Takes the run as far as the recording goes; answers the question that nobody had answered, if the run stands there.
-fn go(
-    api: &Api,
-    run: &str,
-    mut people: People,
-    context: &mut Context<'_, '_>,
-) -> Result<Option<Value>, Failure> {
-    api.take_on(run)?;
-    let mut waiter = api.waiter()?;
-    let path = format!("/api/runs/{run}");
-    loop {
-        let now = api.get(&path)?;
-        let execution = &now["current_execution"];
-        let waiting = &execution["waiting_for"];
-        let working = now["status"] == "in_progress" && waiting.is_null();
-        if working {
-            if api.wait(&mut waiter, false) == Woken::Interrupted {
-                let problem = Problem::failed("aborted", "the replay was broken off", "start it again");
-                return Err(Problem { exit: Exit::Aborted, ..problem }.into());
-            }
-            continue;
-        }
-        if waiting.is_null() {
-            return Ok(None);
-        }
-        let Some((name, said)) = people.next(execution)? else { return Ok(Some(execution.clone())) };
-        context.output.say(&format!(
-            "{}: {}",
-            text_of(&execution["checkpoint_name"]),
-            text_of(&waiting["question"])
-        ));
-        let actor = Actor::person(&format!("{name} (replay)"));
-        let sent = api.speaking_as(actor, |api| answering::send(api, execution, said, None));
-        if let Err(problem) = sent {
-            // What is refused now was taken then: that is a difference, not a fault.
-            context.output.say(&format!("refused: {}", problem.message));
-            return Ok(Some(execution.clone()));
-        }
-    }
 }
 
 fn tell(recorded: &Value, found: &compare::Found, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {

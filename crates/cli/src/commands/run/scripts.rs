@@ -49,6 +49,21 @@ pub fn bring(file: &Path, pipeline: &Value, context: &mut Context<'_, '_>) -> Re
     Ok(())
 }
 
+/// Copies the scripts beside a pipeline file into another folder of its pipeline, which nobody else uses.
+pub fn copy_named(file: &Path, pipeline: &Value, folder: &Path) -> Result<(), Problem> {
+    let Some(beside) = file.parent().map(|folder| folder.join("scripts")) else { return Ok(()) };
+    for name in named(pipeline) {
+        let from = beside.join(&name);
+        if from.is_file() {
+            copy(&from, folder, &name).map_err(|error| {
+                let message = format!("`{}` cannot be copied: {error}", from.display());
+                Problem::failed("not_written", message, "check the paths and their rights")
+            })?;
+        }
+    }
+    Ok(())
+}
+
 /// The scripts inside the pipeline's folder that its checkpoints name.
 fn named(pipeline: &Value) -> BTreeSet<PathBuf> {
     let checkpoints = pipeline["checkpoints"].as_array();

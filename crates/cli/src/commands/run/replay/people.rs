@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 
+use holdpoint_core::Actor;
 use serde_json::{Map, Value};
 
+use super::super::walk::Players;
 use crate::answering::Said;
 use crate::client::{Api, Body};
 use crate::problem::Problem;
@@ -44,9 +46,11 @@ impl People {
         }
         Ok(Self { left })
     }
+}
 
-    /// The next answer to what an execution asks, if the one that comes next fits.
-    pub fn next(&mut self, execution: &Value) -> Result<Option<(String, Said)>, Problem> {
+impl Players for People {
+    /// The answer that comes next, if it fits.
+    fn next(&mut self, execution: &Value) -> Result<Option<(Actor, Said)>, Problem> {
         let Some(left) = self.left.get_mut(&text_of(&execution["checkpoint_name"])) else { return Ok(None) };
         let kind = text_of(&execution["waiting_for"]["kind"]);
         let fits = left.front().is_some_and(|(_, said)| match said {
@@ -57,7 +61,8 @@ impl People {
             Said::Text(_) => matches!(kind.as_str(), "script_input" | "guidance" | "budget"),
             Said::Option(_) => kind == "choice",
         });
-        Ok(if fits { left.pop_front() } else { None })
+        let next = if fits { left.pop_front() } else { None };
+        Ok(next.map(|(name, said)| (Actor::person(&format!("{name} (replay)")), said)))
     }
 }
 
