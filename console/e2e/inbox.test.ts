@@ -11,6 +11,7 @@ it('teaches when nothing waits, and takes up what comes without a reload', async
   await page.getByText(/^Live/).waitFor();
   await seedForm(server, 'Supplier onboarding');
   await page.getByRole('heading', { name: '“Goals” has a form to fill in.' }).waitFor();
+  await page.getByText('When it is filled in, Plan comes next.').waitFor();
   await until('the count in the title', async () => (await page.title()) === '(1) Inbox · Holdpoint');
 });
 

@@ -95,6 +95,7 @@ it('slice 3: deleting names what happens, is refused while a run goes, and can b
   await remove('To be put away');
   await page.getByText('Deleted To be put away').waitFor();
   await page.keyboard.press('u');
+  await page.getByText('Brought To be put away back').waitFor();
   await row('To be put away').waitFor();
 });
 

@@ -40,6 +40,7 @@ it('stands at every address, without a complaint or a barrier', async () => {
     '/settings',
     '/sessions',
     '/loops',
+    '/runs/no/such/address',
   ];
   await signIn(page, server, '/inbox');
   for (const path of paths) {

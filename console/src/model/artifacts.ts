@@ -10,6 +10,9 @@ export interface Named {
   versions: Artifact[];
 }
 
+/** What people call it: the name of a stored file carries its record and its version as well. */
+export const fileName = (artifact: Pick<Artifact, 'artifact_name' | 'format'>) => (artifact.format ? `${artifact.artifact_name}.${artifact.format}` : artifact.artifact_name);
+
 const keyOf = (it: Artifact) => `${it.pipeline_id ?? ''}/${it.artifact_name}`;
 
 /** Groups outputs; the name with the newest version comes first. `find` looks at names, files and checkpoints. */

@@ -15,7 +15,7 @@ const only =
   (search: Record<string, unknown>): { [name in Name]?: string } =>
     Object.fromEntries(names.flatMap((name) => (text(search[name]) === undefined ? [] : [[name, text(search[name])]]))) as { [name in Name]?: string };
 
-const root = createRootRoute({ component: Root, notFoundComponent: lazyRouteComponent(() => import('@/features/missing')) });
+const root = createRootRoute({ component: Root });
 
 const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: lazyRouteComponent(() => import('@/features/shell')) });
 const parent = { getParentRoute: () => shell };
@@ -56,8 +56,11 @@ const settings = createRoute({ ...parent, path: '/settings', validateSearch: onl
 const sessions = createRoute({ ...parent, path: '/sessions', validateSearch: only('session', 'node', 'find', 'run'), component: lazyRouteComponent(() => import('@/features/sessions')) });
 const loops = createRoute({ ...parent, path: '/loops', validateSearch: only('loop', 'iteration', 'tab'), component: lazyRouteComponent(() => import('@/features/loops')) });
 
+/** Whatever else: inside the frame, so that the ways on are there. */
+const missing = createRoute({ ...parent, path: '$', component: lazyRouteComponent(() => import('@/features/missing')) });
+
 export function makeRouter(queries: QueryClient) {
-  const screens = [home(queries), inbox, review, pipelines, pipeline, editor, history, run, rollback, compare, events, artifacts, usage, settings, sessions, loops];
+  const screens = [home(queries), inbox, review, pipelines, pipeline, editor, history, run, rollback, compare, events, artifacts, usage, settings, sessions, loops, missing];
   return createRouter({
     routeTree: root.addChildren([shell.addChildren(screens)]),
     defaultPreload: 'intent',

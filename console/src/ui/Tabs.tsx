@@ -1,7 +1,7 @@
 /** A segmented control for views of one thing, and tabs for its parts. */
 import clsx from 'clsx';
 import { Tabs as Radix, ToggleGroup } from 'radix-ui';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 
 export interface Segment {
   value: string;
@@ -35,9 +35,14 @@ export function SegmentedControl({ value, onChange, segments, label, className }
 
 /** Tabs; the panels are children made with {@link TabPanel}. */
 export function Tabs({ value, onChange, tabs, label, children, className }: { value: string; onChange: (value: string) => void; tabs: readonly Segment[]; label: string; children: ReactNode; className?: string }) {
+  const list = useRef<HTMLDivElement>(null);
+  // The chosen one is in sight, also where there is no room for all.
+  useEffect(() => {
+    list.current?.querySelector('[data-state=active]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [value]);
   return (
     <Radix.Root value={value} onValueChange={onChange} className={clsx('flex min-h-0 flex-col', className)} activationMode="manual">
-      <Radix.List aria-label={label} className="scroll-pane flex h-[38px] flex-none gap-[18px] overflow-y-hidden border-b border-line px-5 max-tablet:px-4">
+      <Radix.List ref={list} aria-label={label} className="scroll-pane flex h-[38px] flex-none gap-[18px] overflow-y-hidden border-b border-line px-5 max-tablet:px-4">
         {tabs.map((tab) => (
           <Radix.Trigger
             key={tab.value}

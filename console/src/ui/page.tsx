@@ -73,13 +73,17 @@ export function Page({ title: name, heading, meta, actions, children }: PageProp
   );
 }
 
-/** "Quarterly market brief / v7" */
+/** "Quarterly market brief / v7"; a phone has room for the last of them. */
 export function Crumbs({ children }: { children: readonly ReactNode[] }) {
   return (
     <span className="flex min-w-0 items-center gap-2 text-body tracking-normal">
       {children.map((child, at) => (
-        <span key={at} className={clsx('flex min-w-0 items-center gap-2 truncate', at === children.length - 1 ? 'font-name text-ink' : 'font-medium text-ink-3')}>
-          {at > 0 && <span aria-hidden="true">/</span>}
+        <span key={at} className={clsx('flex min-w-0 items-center gap-2 truncate', at === children.length - 1 ? 'font-name text-ink max-tablet:text-[17px]' : 'font-medium text-ink-3 max-tablet:hidden')}>
+          {at > 0 && (
+            <span aria-hidden="true" className="max-tablet:hidden">
+              /
+            </span>
+          )}
           {child}
         </span>
       ))}

@@ -284,7 +284,11 @@ export function Editor({ pipeline, me }: { pipeline: Pipeline; me: Me | undefine
             <span className="truncate">{now.name || 'No name'}</span>
           </span>
         }
-        meta={<Tag>definition {pipeline.pipeline_definition_version}</Tag>}
+        meta={
+          <span className="max-tablet:hidden">
+            <Tag>definition {pipeline.pipeline_definition_version}</Tag>
+          </span>
+        }
         actions={
           <>
             <SegmentedControl label="View" value={view} onChange={(next) => show({ view: next === 'graph' ? 'graph' : undefined, ...(narrow ? { part: 'form' } : {}) })} segments={[{ value: 'list', label: 'List' }, { value: 'graph', label: 'Graph' }]} />

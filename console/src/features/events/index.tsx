@@ -106,7 +106,7 @@ function Line({ event, selected, onSelect }: { event: Event; selected: boolean; 
       <Time at={event.timestamp} as="second" className="flex-none text-ink-3" />
       <Avatar name={event.actor.name} kind={event.actor.kind} />
       <span className="sr-only">{event.actor.name}: </span>
-      <span className="min-w-0 flex-1 truncate max-tablet:text-[14px]">{event.description}</span>
+      <span className="min-w-0 flex-1 max-tablet:line-clamp-2 max-tablet:text-[14px] max-tablet:leading-[18px] tablet:truncate">{event.description}</span>
       <span className="fact hidden text-ink-3 tablet:inline">{event.event_type}</span>
       <span className="fact hidden w-14 text-right text-ink-3 desk:inline">{count(event.seq)}</span>
     </button>

@@ -36,7 +36,7 @@ export default function History() {
       title={`History of ${name}`}
       heading={
         <span className="flex min-w-0 items-center gap-2">
-          <Link to="/pipelines/$pipelineId" params={{ pipelineId }} className="truncate rounded-1 text-body font-medium tracking-normal text-ink-3">
+          <Link to="/pipelines/$pipelineId" params={{ pipelineId }} className="truncate rounded-1 text-body font-medium tracking-normal text-ink-3 max-tablet:hidden">
             {name} /
           </Link>
           History

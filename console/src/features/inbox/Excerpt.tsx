@@ -1,5 +1,6 @@
 /** The beginning of the work that is asked about, with changes marked in place. */
 import { useEffect, useRef } from 'react';
+import { fileName } from '@/model/artifacts';
 import type { Block } from '@/model/excerpt';
 import { Keys } from '@/ui/Keys';
 import { Icon } from '@/ui/Icon';
@@ -30,10 +31,10 @@ export function Excerpt({ work, marks, onMarks, onWhole }: Props) {
   }, [onWhole, now, marks]);
   if (!artifact || now === undefined) return null;
   return (
-    <section aria-label={artifact.file_name} className="overflow-hidden rounded-3 border border-line bg-raised">
+    <section aria-label={fileName(artifact)} className="overflow-hidden rounded-3 border border-line bg-raised">
       <header className="flex h-[34px] items-center gap-2 border-b border-line px-3 text-small">
         <Icon name="file" size={14} className="text-ink-3" />
-        <span className="min-w-0 truncate font-value">{artifact.file_name}</span>
+        <span className="min-w-0 truncate font-value">{fileName(artifact)}</span>
         <Tag>rev {artifact.revision_iteration + 1}</Tag>
         <span className="flex-1" />
         {before && (

@@ -1,10 +1,10 @@
 /** What the step is given: outputs of earlier steps, and of the same step in the run before. */
 import { useState } from 'react';
 import type { Artifact, Execution } from '@/api/types';
+import { fileName } from '@/model/artifacts';
 import { Tag } from '@/ui/Badge';
 import { Select } from '@/ui/fields';
 import { ArtifactPreview } from '@/ui/preview';
-import { fileName } from './Work';
 
 interface Given {
   artifact: Artifact;

@@ -3,6 +3,7 @@ import { type RefObject, useCallback, useMemo, useRef, useState } from 'react';
 import { downloadPath } from '@/api/hooks/artifacts';
 import { useContent } from '@/api/hooks/content';
 import type { Artifact, Execution } from '@/api/types';
+import { fileName } from '@/model/artifacts';
 import { type Difference, difference, type Line } from '@/model/difference';
 import { bytes, many } from '@/model/figures';
 import { isDrawn, isProse } from '@/model/preview';
@@ -21,8 +22,6 @@ import { type Place, type Talk, Under } from './comments';
 import { Lines, MOST_LINES } from './Lines';
 
 export type View = 'rendered' | 'raw' | 'diff' | 'last';
-
-export const fileName = (artifact: Pick<Artifact, 'artifact_name' | 'format'>) => (artifact.format ? `${artifact.artifact_name}.${artifact.format}` : artifact.artifact_name);
 
 interface Props {
   execution: Execution;
@@ -76,14 +75,14 @@ export function Work(props: Props) {
       <header className="flex min-h-11 flex-none flex-wrap items-center gap-x-2 gap-y-1 border-b border-line py-1.5 pr-5 pl-[21px] max-tablet:px-4">
         <Icon name="file" className="text-ink-3" />
         <span className="min-w-0 truncate font-name">{fileName(artifact)}</span>
-        <span className="text-small whitespace-nowrap text-ink-3">
+        <span className="text-small whitespace-nowrap text-ink-3 max-tablet:hidden">
           {execution.max_revision_iterations > 0 ? `rev ${artifact.revision_iteration + 1} of at most ${execution.max_revision_iterations + 1}` : bytes(artifact.size_bytes)}
         </span>
         <span className="flex-1" />
         {edit ? (
           <span className="text-small text-ink-3">{edit.text === undefined ? 'Editing, nothing changed yet' : 'Edited, not sent yet'}</span>
         ) : (
-          <SegmentedControl label="View" value={shown} segments={segments.filter((one) => one.on)} onChange={(next) => onView(next as View)} />
+          <SegmentedControl label="View" className="max-tablet:order-last" value={shown} segments={segments.filter((one) => one.on)} onChange={(next) => onView(next as View)} />
         )}
         {segments.map((one) => (
           <ViewKey key={one.value} keys={open && one.on ? one.keys : undefined} onPress={() => onView(one.value)} />

@@ -2,6 +2,7 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { useMe } from '@/api/hooks/session';
+import { fileName } from '@/model/artifacts';
 import { askedSoFar, type Option } from '@/model/review';
 import { isMine } from '@/model/rights';
 import { execution as drawn } from '@/model/status';
@@ -24,7 +25,7 @@ import { given, Reference } from './Reference';
 import { Moved, Settled } from './Settled';
 import { Side } from './Side';
 import { useReview } from './useReview';
-import { fileName, type View, Work } from './Work';
+import { type View, Work } from './Work';
 
 const VIEWS: View[] = ['rendered', 'raw', 'diff', 'last'];
 const OPTIONS: Record<string, Option> = { approve: 'approve', edit: 'edit', revise: 'revise', revision: 'revise', reject: 'reject' };

@@ -92,7 +92,7 @@ export function Timeline({ view, fold, onFold, phone }: { view: RunView; fold: b
       ) : (
         <div ref={measure} className="relative" onPointerLeave={() => setPointed(undefined)}>
           <div aria-hidden="true" className="relative h-5 overflow-hidden">
-            {printed.map((tick) => (
+            {printed.filter((tick) => names + tick.x + (short ? 52 : 34) <= width).map((tick) => (
               <span key={tick.at} className="fact absolute top-0 text-ink-3" style={{ left: names + tick.x }}>
                 {clock(new Date(tick.at), short)}
               </span>

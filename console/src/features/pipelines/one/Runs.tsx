@@ -51,6 +51,7 @@ export function Runs({ runs, me, asks, definition, selected }: Props) {
                   {run.pipeline_definition_version !== definition && <Tag>def {run.pipeline_definition_version}</Tag>}
                 </span>
                 <StatusLabel status={status} className="min-w-0 truncate" />
+                <span aria-hidden="true" className="basis-full desk:hidden" />
                 <span className="text-small text-ink-2">
                   {done} of {total} done
                 </span>
