@@ -75,3 +75,18 @@ it('keeps its session when only the connection was away, and misses nothing on a
   expect(await marked()).toBe(true);
   wire.close();
 });
+
+it('misses nothing that happens while it loads', async () => {
+  await signIn(page, server, '/inbox');
+  await page.getByText(/^Live/).waitFor();
+  // Something comes to wait just before the page learns where the log ends, and after it may have asked what waits.
+  let asked = false;
+  await page.route('**/api/events?limit=1', async (route) => {
+    if (!asked) await seedForm(server, 'In between');
+    asked = true;
+    await route.continue();
+  });
+  await page.reload();
+  await page.getByRole('link', { name: /fill in. In between/ }).waitFor();
+  expect(asked).toBe(true);
+});

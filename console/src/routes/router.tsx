@@ -2,7 +2,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import type { QueryClient } from '@tanstack/react-query';
 import { body, client } from '@/api/client';
-import { keys } from '@/api/keys';
+import { meQuery } from '@/api/hooks/session';
 import { isMine } from '@/model/rights';
 import { Loading } from '@/ui/states';
 import { Root } from './Root';
@@ -27,7 +27,7 @@ const home = (queries: QueryClient) =>
     // The inbox when something waits for this person, else the pipelines.
     loader: async () => {
       const [me, page] = await Promise.all([
-        queries.fetchQuery({ queryKey: keys.me, queryFn: () => body(client.GET('/api/me')) }),
+        queries.fetchQuery(meQuery),
         body(client.GET('/api/inbox', { params: { query: { limit: 100 } } })),
       ]);
       const waits = page.items.some((item) => isMine(me, item.waiting_for));

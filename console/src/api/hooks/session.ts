@@ -2,9 +2,15 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { body, client } from '../client';
 import { keys } from '../keys';
+import { begin } from '../live/connection';
 import type { Me } from '../types';
 
-export const useMe = () => useQuery({ queryKey: keys.me, queryFn: () => body(client.GET('/api/me')), retry: false });
+/** Who it is, and where the log stands: nothing else is asked for before both are known. */
+const arrive = async () => (await Promise.all([body(client.GET('/api/me')), begin()]))[0];
+
+export const meQuery = { queryKey: keys.me, queryFn: arrive, retry: false };
+
+export const useMe = () => useQuery(meQuery);
 
 export const useReady = () => useQuery({ queryKey: keys.ready, queryFn: () => body(client.GET('/readyz')) });
 

@@ -49,6 +49,12 @@ export function onEvent(watcher: (event: Event) => void): () => void {
   return () => watchers.delete(watcher);
 }
 
+/** Learns where the log ends. Whatever is asked for afterwards and whatever follows from there leave no gap. */
+export async function begin(): Promise<void> {
+  // Without an answer the connection asks again, and then everything else is asked again as well.
+  connection.seq ??= await head().catch(() => undefined);
+}
+
 /** Follows the log until the returned function is called. */
 export function follow(queries: QueryClient): () => void {
   const stop = new AbortController();
@@ -77,12 +83,13 @@ async function listen(queries: QueryClient, gather: (event: Event) => void, stop
   const signal = AbortSignal.any([stop, silence.signal]);
   let timer = setTimeout(() => silence.abort(), SILENCE);
   try {
+    const late = connection.seq === undefined;
     connection.seq ??= await head(signal);
     const after = connection.seq === undefined ? '' : `?after=${connection.seq}`;
     const answer = await fetch(`/api/stream${after}`, { headers: { accept: 'text/event-stream' }, signal, credentials: 'same-origin' });
     if (!answer.ok || !answer.body) return answer.status;
-    // Without a position nothing says what was missed meanwhile.
-    if (connection.seq === undefined || connection.state === 'lost') void queries.invalidateQueries({ predicate: (query) => query.state.status === 'error' || connection.seq === undefined });
+    // Without a position from before, nothing says what was missed meanwhile.
+    if (late || connection.state === 'lost') void queries.invalidateQueries({ predicate: (query) => late || query.state.status === 'error' });
     set({ state: 'live', heard: new Date() });
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
     const parser = new Parser();
@@ -105,8 +112,8 @@ async function listen(queries: QueryClient, gather: (event: Event) => void, stop
 }
 
 /** Where the log ends now. */
-async function head(signal: AbortSignal): Promise<number | undefined> {
-  const answer = await fetch('/api/events?limit=1', { signal, credentials: 'same-origin' });
+async function head(signal?: AbortSignal): Promise<number | undefined> {
+  const answer = await fetch('/api/events?limit=1', { signal: signal ?? null, credentials: 'same-origin' });
   if (!answer.ok) return undefined;
   const page = (await answer.json()) as { items: Event[] };
   return page.items[0]?.seq;
