@@ -79,6 +79,38 @@ fn said(execution: &Value, agent: &str) -> Vec<String> {
     wanted.map(|m| m["content"].as_str().expect("text").to_owned()).collect()
 }
 
+/// Whatever the list of events is filtered by, messages and results of tools are in it.
+fn what_was_said_is_an_event(server: &Server, pipeline: &Value, execution: &Value) {
+    let conversation =
+        server.get(&format!("/api/executions/{}/conversation", id(&execution["execution_id"]))).expect(200);
+    let messages = conversation["items"].as_array().expect("a list");
+    let last = messages.last().expect("a message");
+    assert_eq!(last["model"], "anthropic/fake");
+    assert_eq!(messages[0]["model"], Value::Null);
+    let filters = [
+        format!("execution_id={}", id(&execution["execution_id"])),
+        format!("run_id={}", id(&execution["run_id"])),
+        format!("pipeline_id={}", id(&pipeline["pipeline_id"])),
+        format!("pipeline_id={}&run_id={}", id(&pipeline["pipeline_id"]), id(&execution["run_id"])),
+    ];
+    for filter in filters {
+        let events = |more: &str| -> Vec<Value> {
+            let page = server.get(&format!("/api/events?{filter}&limit=500{more}")).expect(200);
+            page["items"].as_array().expect("a list").clone()
+        };
+        let all = events("");
+        let of = |kind: &str| all.iter().filter(|event| event["event_type"] == kind).count();
+        assert_eq!(of("execution.message"), messages.len(), "{filter}");
+        assert_eq!((of("execution.tool_result"), of("execution.completed")), (1, 1), "{filter}");
+        assert!(all.iter().any(|event| event["event_id"] == last["message_id"]), "{filter}");
+        assert!(all.is_sorted_by_key(|event| std::cmp::Reverse(event["seq"].as_u64())), "{filter}");
+        assert_eq!(events("&event_type=execution.message").len(), messages.len(), "{filter}");
+        assert_eq!(events("&event_type=execution.completed").len(), 1, "{filter}");
+        let mixed = events("&event_type=execution.completed,execution.tool_result");
+        assert_eq!(mixed.len(), 2, "{filter}");
+    }
+}
+
 #[test]
 fn slice_13_a_single_agent_writes_its_output_and_a_person_approves() {
     let provider = Provider::start(writes("summary.json", r#"{"title": "Holdpoint"}"#));
@@ -97,6 +129,7 @@ fn slice_13_a_single_agent_writes_its_output_and_a_person_approves() {
     let path = done["artifacts_generated"][0]["file_path"].as_str().expect("a path");
     let file = server.folder(&pipeline).join(path);
     assert_eq!(std::fs::read_to_string(file).expect("promoted"), r#"{"title": "Holdpoint"}"#);
+    what_was_said_is_an_event(&server, &pipeline, &done);
     // What the model was told, as the document has it.
     let first = &provider.asked()[0];
     let user = first["messages"][0]["content"][0]["text"].as_str().expect("text");

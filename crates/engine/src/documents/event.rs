@@ -8,7 +8,7 @@ use holdpoint_core::state::run::{Execution, RunState};
 use holdpoint_core::{
     CheckpointId, ExecNo, ExecutionId, PipelineId, RollbackId, RunId, Seq, State, StreamId, Timestamp,
 };
-use holdpoint_store::{EventFilter, Query};
+use holdpoint_store::{EventFilter, Query, Row};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -91,27 +91,14 @@ impl Engine {
         wanted: &EventsWanted,
         bounds: Bounds,
     ) -> Result<Listed<EventDocument>, SubmitError> {
-        let stream = match (wanted.execution, wanted.run) {
-            (Some(execution), _) => Some(StreamId::Run(self.locate_execution(execution).await?.0)),
-            (None, Some(run)) => Some(StreamId::Run(run)),
-            (None, None) => None,
-        };
         let kinds: Vec<&'static str> = wanted.types.iter().flat_map(|name| stored_kinds(name)).collect();
-        let filter = EventFilter {
-            kinds: kinds.clone(),
-            session: wanted.pipeline.map(Into::into),
-            stream,
-            since: wanted.since,
-            until: wanted.until,
-            actor: wanted.actor.clone(),
-            after: Seq(0),
-        };
+        let sources = self.sources(wanted, &kinds).await?;
         let mut known = Known::default();
         let mut items = Vec::new();
         let mut before = bounds.after.map(|after| Seq(after.seq));
         let mut looked = 0;
         loop {
-            let page = self.query(Query::Events { filter: filter.clone(), before, limit: PAGE }).await?.rows;
+            let page = self.newest(&sources, before).await?;
             looked += page.len();
             for row in &page {
                 for each in recorded(row)?.iter().rev() {
@@ -122,7 +109,9 @@ impl Engine {
                     let Some(document) = self.event_document(each, &mut known).await? else { continue };
                     let of_execution =
                         wanted.execution.is_none_or(|wanted| document.execution_id == Some(wanted));
-                    if of_execution {
+                    let of_pipeline =
+                        wanted.pipeline.is_none_or(|wanted| document.pipeline_id == Some(wanted));
+                    if of_execution && of_pipeline {
                         items.push(document);
                     }
                 }
@@ -143,6 +132,63 @@ impl Engine {
                 return Ok(Listed { items, next: before.map(|before| Position { seq: before.0, n: 0 }) });
             }
         }
+    }
+
+    /// Where in the log the wanted events stand. What agents said stands in journals: those of a run go by their
+    /// session, those of a pipeline by what they hold.
+    async fn sources(
+        &self,
+        wanted: &EventsWanted,
+        kinds: &[&'static str],
+    ) -> Result<Vec<EventFilter>, SubmitError> {
+        let all = EventFilter {
+            kinds: kinds.to_vec(),
+            session: wanted.pipeline.map(Into::into),
+            since: wanted.since,
+            until: wanted.until,
+            actor: wanted.actor.clone(),
+            ..EventFilter::default()
+        };
+        let run = match (wanted.execution, wanted.run) {
+            (Some(execution), _) => Some(self.locate_execution(execution).await?.0),
+            (None, run) => run,
+        };
+        if run.is_none() && wanted.pipeline.is_none() {
+            return Ok(vec![all]);
+        }
+        let shown = Entry::KINDS.iter().filter(|(_, outside)| outside.is_some()).map(|(kind, _)| *kind);
+        let (said, done): (Vec<_>, Vec<_>) = match kinds {
+            [] => (shown.collect(), Vec::new()),
+            some => {
+                let shown: Vec<_> = shown.collect();
+                some.iter().copied().partition(|kind| shown.contains(kind))
+            }
+        };
+        let mut sources = Vec::new();
+        if kinds.is_empty() || !done.is_empty() {
+            sources.push(EventFilter { kinds: done, stream: run.map(StreamId::Run), ..all.clone() });
+        }
+        if !said.is_empty() {
+            let stream = wanted.execution.map(StreamId::Journal);
+            let session = run.filter(|_| stream.is_none()).map(Into::into);
+            sources.push(EventFilter { kinds: said, stream, session, ..all });
+        }
+        Ok(sources)
+    }
+
+    /// A page of rows from several places, newest first.
+    async fn newest(&self, sources: &[EventFilter], before: Option<Seq>) -> Result<Vec<Row>, SubmitError> {
+        let mut rows = Vec::new();
+        for filter in sources {
+            let query = Query::Events { filter: filter.clone(), before, limit: PAGE };
+            rows.extend(self.query(query).await?.rows);
+        }
+        if sources.len() > 1 {
+            // Each place gave its newest rows, so the newest of all are among them; no row stands in two.
+            rows.sort_by_key(|row| std::cmp::Reverse(row.seq));
+            rows.truncate(PAGE as usize);
+        }
+        Ok(rows)
     }
 
     /// An event as the outside sees it; nothing, where it is internal.
@@ -209,7 +255,7 @@ impl Engine {
 }
 
 /// The same id that the table of events shows.
-fn event_id(event: &Recorded) -> String {
+pub(super) fn event_id(event: &Recorded) -> String {
     let hex = event.hash.to_string();
     format!("{}-{}-8{}-8{}-{:012x}", &hex[..8], &hex[8..12], &hex[12..15], &hex[15..18], event.seq.0)
 }

@@ -16,6 +16,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::artifact::ArtifactDocument;
+use super::event::event_id;
 use super::inputs::InputsDocument;
 use super::rows::Named;
 use super::sources::{RunSource, pinned};
@@ -109,7 +110,7 @@ pub struct LogLine {
 /// A message of a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Message {
-    /// Its id.
+    /// Its id, which is also that of its event.
     pub message_id: String,
     /// When.
     pub timestamp: Time,
@@ -126,6 +127,8 @@ pub struct Message {
     pub shown: bool,
     /// What it cost.
     pub usage: UsageDocument,
+    /// The model that said it; none for what agents are told.
+    pub model: Option<String>,
     /// Whether it was played from a file or a recording, and no model was asked.
     pub scripted: bool,
 }
@@ -306,6 +309,7 @@ impl Engine {
             for row in &rows {
                 after = row.last();
                 for recorded in crate::live::recorded(row)? {
+                    let message_id = event_id(&recorded);
                     let Event::Journal(Entry::Message {
                         agent,
                         role,
@@ -321,10 +325,11 @@ impl Engine {
                     };
                     let open = all || !hidden;
                     let content = if open { self.whole(content, more).await? } else { Value::Null };
-                    let scripted = about.is_some_and(|about| about["scripted"] == true);
+                    let about = about.unwrap_or_default();
                     messages.push(Message {
-                        scripted,
-                        message_id: format!("{id}-{}", recorded.version.0),
+                        message_id,
+                        scripted: about["scripted"] == true,
+                        model: about["model"].as_str().map(str::to_owned),
                         timestamp: recorded.at.into(),
                         agent_name: agent.map(|agent| agent.to_string()),
                         role: match role {
