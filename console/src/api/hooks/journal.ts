@@ -9,43 +9,42 @@ const PAGE = 500;
 /** Behind this many pages the oldest events of a run are left out. */
 const PAGES = 20;
 
+/** What happens in a run. What is said in it is a list of its own, and may be far longer. */
+const HAPPENINGS = [
+  'run.created,run.started,run.pause_requested,run.paused,run.resumed,run.completed,run.failed,run.aborted',
+  'execution.created,execution.started,execution.worked,execution.checked,execution.waiting,execution.attempt_failed,execution.retried',
+  'execution.restarted,execution.completed,execution.failed,execution.skipped,execution.submitted,execution.approval_given',
+  'execution.approved,execution.rejected,execution.revision_requested,execution.noted,execution.budget_raised,gate.asked,gate.answered',
+  'artifact.created,artifact.promoted,artifact.archived,artifact.restored,rollback.completed,rollback.undone,archive.ended',
+].join(',');
+
 interface Wanted {
   event_type?: string;
   run_id?: string;
-  since?: string;
-  until?: string;
+  execution_id?: string;
 }
 
 /** Oldest first, and whether older ones were left out. */
-async function all(wanted: Wanted, keep: (event: Event) => boolean, signal: AbortSignal): Promise<{ items: Event[]; cut: boolean }> {
+async function all(wanted: Wanted, signal: AbortSignal): Promise<{ items: Event[]; cut: boolean }> {
   const items: Event[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < PAGES; page += 1) {
     const answer = await body(client.GET('/api/events', { params: { query: { ...wanted, cursor, limit: PAGE } }, signal }));
-    items.push(...answer.items.filter(keep));
+    items.push(...answer.items);
     cursor = answer.next_cursor ?? undefined;
     if (!cursor) break;
   }
   return { items: items.reverse(), cut: cursor !== undefined };
 }
 
-export const useRunEvents = (run: string) => useQuery({ queryKey: keys.runEvents(run), queryFn: ({ signal }) => all({ run_id: run }, () => true, signal) });
+export const useRunEvents = (run: string) => useQuery({ queryKey: keys.runEvents(run), queryFn: ({ signal }) => all({ run_id: run, event_type: HAPPENINGS }, signal) });
 
-/** A moment after, since a bound is left out itself. */
-const after = (time: string | null | undefined) => (time ? new Date(new Date(time).getTime() + 1000).toISOString() : undefined);
-
-/**
- * What tools answered in an execution. The list of events has them by time and not by execution, so the time of the
- * execution is asked for, and the rest is left out.
- */
-export function useToolResults(execution: Pick<Execution, 'execution_id' | 'mode' | 'started_at' | 'completed_at' | 'failed_at'> | undefined) {
+/** What tools answered in an execution. */
+export function useToolResults(execution: Pick<Execution, 'execution_id' | 'mode'> | undefined) {
   const id = execution?.execution_id ?? '';
-  const since = execution?.started_at ?? undefined;
-  const wanted = execution?.mode === 'agentic' && since !== undefined;
-  const until = after(execution?.completed_at ?? execution?.failed_at);
   return useQuery({
     queryKey: keys.tools(id),
-    queryFn: wanted ? ({ signal }) => all({ event_type: 'execution.tool_result', since, until }, (event) => event.execution_id === id, signal) : skipToken,
+    queryFn: execution?.mode === 'agentic' ? ({ signal }) => all({ event_type: 'execution.tool_result', execution_id: id }, signal) : skipToken,
   });
 }
 
