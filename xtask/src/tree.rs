@@ -10,6 +10,8 @@ use std::process::Command;
 #[derive(Debug, Default)]
 pub struct Tree {
     pub files: Vec<File>,
+    /// Paths of files that are there and are not text: pictures, fonts.
+    pub others: Vec<String>,
 }
 
 /// One text file.
@@ -39,11 +41,15 @@ impl Tree {
         paths.sort();
         paths.dedup();
         // What is gone from the disk or is not text has no lines to check.
-        let files = paths.into_iter().filter_map(|path| {
-            let text = std::fs::read_to_string(root.join(&path)).ok()?;
-            Some(File { path, text })
-        });
-        Ok(Self { files: files.collect() })
+        let mut tree = Self::default();
+        for path in paths {
+            match std::fs::read_to_string(root.join(&path)) {
+                Ok(text) => tree.files.push(File { path, text }),
+                Err(error) if error.kind() == io::ErrorKind::InvalidData => tree.others.push(path),
+                Err(_) => {}
+            }
+        }
+        Ok(tree)
     }
 
     /// The file at a path.
@@ -66,7 +72,7 @@ impl Tree {
     #[cfg(test)]
     pub fn of(files: &[(&str, &str)]) -> Self {
         let files = files.iter().map(|(path, text)| File { path: (*path).into(), text: (*text).into() });
-        Self { files: files.collect() }
+        Self { files: files.collect(), others: Vec::new() }
     }
 }
 

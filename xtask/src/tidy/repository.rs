@@ -98,7 +98,8 @@ pub fn links(tree: &Tree) -> Vec<Finding> {
             for target in targets.filter(|target| !target.is_empty() && !target.contains(':')) {
                 let path = resolve(&page.path, target);
                 let folder = format!("{path}/");
-                if !tree.files.iter().any(|file| file.path == path || file.path.starts_with(&folder)) {
+                let text = tree.files.iter().any(|file| file.path == path || file.path.starts_with(&folder));
+                if !text && !tree.others.contains(&path) {
                     let fix = "correct the path, or write the page";
                     found.push(Finding::new(
                         &page.path,
