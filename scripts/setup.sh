@@ -35,6 +35,11 @@ if ! command -v git >/dev/null; then
     install_packages git || fail "git is missing and could not be installed" "on Debian: apt-get install git (as root)"
 fi
 
+# Tests speak with servers that others wrote in Python; a test that cannot says so.
+if [ "${1:-}" = "--for-tests" ] && ! python3 -c "import ensurepip" 2>/dev/null; then
+    install_packages python3-venv || note "python3-venv is missing and could not be installed: two tests do not run"
+fi
+
 # Scripts run with namespaces of their own where bubblewrap is; without it the sandbox is weaker, and says so.
 if [ "$(uname -s)" = Linux ] && ! command -v bwrap >/dev/null; then
     install_packages bubblewrap || note "bubblewrap is missing and could not be installed: scripts run without namespaces"
