@@ -24,7 +24,9 @@ it('turns decisions off with the reason while the server is gone, and goes on wh
   await shot(page, 'offline');
   // What is decided all the same, with the key, is not sent and not lost.
   await page.keyboard.press('Control+Enter');
-  // The work that was shown is still to be read.
+  // The work that was shown is still to be read, also in a view whose code was never loaded.
+  await page.keyboard.press('2');
+  await page.getByText('# Plan for the first release').waitFor();
   await page.getByRole('heading', { level: 1 }).waitFor();
 
   const again = await startServer(at);

@@ -125,7 +125,7 @@ it('slices 6 and 9: a run is started from the list, and its track, time and hist
   await page.keyboard.press('Escape');
   await page.keyboard.press('s');
   const dialog = page.getByRole('dialog', { name: 'Start v2 of Quarterly market brief?' });
-  await dialog.getByText('It extends v1').waitFor();
+  await dialog.getByText('extending from v1', { exact: false }).waitFor();
   await dialog.getByRole('button', { name: 'Start v2' }).click();
   await page.waitForURL(/\/runs\//);
   const id = page.url().split('/runs/')[1]?.split('?')[0] ?? '';

@@ -1,7 +1,7 @@
 /** Review in a real browser, on the real program: forms, approvals, revisions, edits, and what others decide meanwhile. */
 import { expect, it } from 'vitest';
 import { agents, put, script, start, team } from './run-world';
-import { axe, eachTest, getRun, openPage, page, PHONE, reopen, seedForm, seedPipeline, seedReview, seedRun, seedToken, server, shot, signIn, until, waits } from './world';
+import { axe, eachTest, getRun, openPage, page, press, PHONE, reopen, seedForm, seedPipeline, seedReview, seedRun, seedToken, server, shot, signIn, until, waits } from './world';
 
 type Page = Awaited<ReturnType<typeof openPage>>;
 interface Execution {
@@ -15,15 +15,6 @@ eachTest();
 
 const execution = (id: string) => server.api<Execution>('GET', `/api/executions/${id}`);
 const decision = (on: Page = page) => on.getByRole('region', { name: 'Decision', exact: true });
-/** Presses a key that only shows something, until it is shown: right after a change of the screen nobody may listen yet. */
-const press = (key: string, shows: ReturnType<Page['getByText']>) =>
-  until(`what ${key} shows`, async () => {
-    await page.keyboard.press(key);
-    return shows.waitFor({ timeout: 500 }).then(
-      () => true,
-      () => false,
-    );
-  });
 const review = (id: string, more = '') => `/review/${id}${more}`;
 
 it('slice 7: a form says what is wrong beside each field, and is sent when it is right', async () => {
@@ -224,7 +215,7 @@ it('counts two needed approvals, and refuses who asked for it', async () => {
   await shot(page, 'review-two');
   const other = await openPage();
   await signIn(other, server, review(asked.execution_id), lena);
-  await decision(other).getByText('Then Plan comes.').waitFor();
+  await decision(other).getByText('Then Plan comes next.').waitFor();
   await other.keyboard.press('Control+Enter');
   await until('it is done', async () => (await execution(asked.execution_id)).status === 'completed');
   await other.context().close();

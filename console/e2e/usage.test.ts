@@ -1,6 +1,6 @@
 /** What work cost and keeps, in a real browser, and outputs by name. */
 import { expect, it } from 'vitest';
-import { axe, eachTest, page, PHONE, seedReview, seedToken, server, shot, signIn } from './world';
+import { axe, eachTest, page, press, PHONE, seedReview, seedToken, server, shot, signIn } from './world';
 
 let seeded: Awaited<ReturnType<typeof seedReview>>;
 
@@ -47,8 +47,7 @@ it('slice 9: shows outputs by name, their versions, where each came from, and th
   await page.getByRole('heading', { name: /^Plan for the first release/ }).waitFor();
   expect(await axe(page)).toEqual([]);
   await shot(page, 'artifacts');
-  await page.keyboard.press('d');
-  await page.locator('ins', { hasText: 'stay close' }).waitFor();
+  await press('d', page.locator('ins', { hasText: 'stay close' }));
   await page.keyboard.press('h');
   await origin.getByText('revision 1, try 1, replaced by a later one').waitFor();
   const coming = page.waitForEvent('download');

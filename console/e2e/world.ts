@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createServer, connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -150,6 +150,16 @@ export async function until<Value>(what: string, look: () => Promise<Value | und
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
+
+/** Presses a key that only shows something, until it is shown: right after a change of the screen nobody may listen yet. */
+export const press = (key: string, shows: Locator) =>
+  until(`what ${key} shows`, async () => {
+    await page.keyboard.press(key);
+    return shows.waitFor({ timeout: 1000 }).then(
+      () => true,
+      () => false,
+    );
+  });
 
 /** The run once it waits for somebody, with what is asked. */
 export const waits = (server: Server, run: string, kind?: string) =>

@@ -2,6 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Outlet } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect } from 'react';
+import { loaded } from '@/api/loaded';
 import { onSignedOut } from '@/api/client';
 import { useMe } from '@/api/hooks/session';
 import { keys } from '@/api/keys';
@@ -10,8 +11,8 @@ import { Problem } from '@/api/problem';
 import { Button } from '@/ui/Button';
 import { ErrorBlock } from '@/ui/states';
 
-const SignIn = lazy(() => import('@/features/sign-in'));
-const Again = lazy(() => import('@/features/sign-in/Again'));
+const SignIn = lazy(loaded(() => import('@/features/sign-in')));
+const Again = lazy(loaded(() => import('@/features/sign-in/Again')));
 
 export function Root() {
   const queries = useQueryClient();

@@ -1,6 +1,7 @@
 /** Every address of the console. A screen's code is loaded with its first visit. */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import type { QueryClient } from '@tanstack/react-query';
+import { loaded } from '@/api/loaded';
 import { body, client } from '@/api/client';
 import { meQuery } from '@/api/hooks/session';
 import { isMine } from '@/model/rights';
@@ -17,7 +18,7 @@ const only =
 
 const root = createRootRoute({ component: Root });
 
-const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: lazyRouteComponent(() => import('@/features/shell')) });
+const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: lazyRouteComponent(loaded(() => import('@/features/shell'))) });
 const parent = { getParentRoute: () => shell };
 
 const home = (queries: QueryClient) =>
@@ -35,29 +36,29 @@ const home = (queries: QueryClient) =>
     },
   });
 
-const inbox = createRoute({ ...parent, path: '/inbox', validateSearch: only('item', 'show', 'order'), component: lazyRouteComponent(() => import('@/features/inbox')) });
-const review = createRoute({ ...parent, path: '/review/$executionId', validateSearch: only('view', 'artifact', 'do'), component: lazyRouteComponent(() => import('@/features/review')) });
-const pipelines = createRoute({ ...parent, path: '/pipelines', validateSearch: only('find', 'deleted', 'item', 'new'), component: lazyRouteComponent(() => import('@/features/pipelines')) });
-const pipeline = createRoute({ ...parent, path: '/pipelines/$pipelineId', validateSearch: only('tab'), component: lazyRouteComponent(() => import('@/features/pipelines/one')) });
-const editor = createRoute({ ...parent, path: '/pipelines/$pipelineId/edit', validateSearch: only('checkpoint', 'view', 'part'), component: lazyRouteComponent(() => import('@/features/editor')) });
-const history = createRoute({ ...parent, path: '/pipelines/$pipelineId/history', validateSearch: only('from', 'to'), component: lazyRouteComponent(() => import('@/features/history')) });
-const run = createRoute({ ...parent, path: '/runs/$runId', validateSearch: only('execution', 'tab', 'message', 'artifact', 'attempt', 'view'), component: lazyRouteComponent(() => import('@/features/run')) });
-const rollback = createRoute({ ...parent, path: '/runs/$runId/rollback', validateSearch: only('to', 'run', 'level', 'done'), component: lazyRouteComponent(() => import('@/features/rollback')) });
-const compare = createRoute({ ...parent, path: '/compare', validateSearch: only('a', 'b', 'checkpoint', 'artifact', 'view'), component: lazyRouteComponent(() => import('@/features/compare')) });
+const inbox = createRoute({ ...parent, path: '/inbox', validateSearch: only('item', 'show', 'order'), component: lazyRouteComponent(loaded(() => import('@/features/inbox'))) });
+const review = createRoute({ ...parent, path: '/review/$executionId', validateSearch: only('view', 'artifact', 'do'), component: lazyRouteComponent(loaded(() => import('@/features/review'))) });
+const pipelines = createRoute({ ...parent, path: '/pipelines', validateSearch: only('find', 'deleted', 'item', 'new'), component: lazyRouteComponent(loaded(() => import('@/features/pipelines'))) });
+const pipeline = createRoute({ ...parent, path: '/pipelines/$pipelineId', validateSearch: only('tab'), component: lazyRouteComponent(loaded(() => import('@/features/pipelines/one'))) });
+const editor = createRoute({ ...parent, path: '/pipelines/$pipelineId/edit', validateSearch: only('checkpoint', 'view', 'part'), component: lazyRouteComponent(loaded(() => import('@/features/editor'))) });
+const history = createRoute({ ...parent, path: '/pipelines/$pipelineId/history', validateSearch: only('from', 'to'), component: lazyRouteComponent(loaded(() => import('@/features/history'))) });
+const run = createRoute({ ...parent, path: '/runs/$runId', validateSearch: only('execution', 'tab', 'message', 'artifact', 'attempt', 'view'), component: lazyRouteComponent(loaded(() => import('@/features/run'))) });
+const rollback = createRoute({ ...parent, path: '/runs/$runId/rollback', validateSearch: only('to', 'run', 'level', 'done'), component: lazyRouteComponent(loaded(() => import('@/features/rollback'))) });
+const compare = createRoute({ ...parent, path: '/compare', validateSearch: only('a', 'b', 'checkpoint', 'artifact', 'view'), component: lazyRouteComponent(loaded(() => import('@/features/compare'))) });
 const events = createRoute({
   ...parent,
   path: '/events',
   validateSearch: only('event_type', 'since', 'until', 'pipeline_id', 'run_id', 'execution_id', 'actor', 'event'),
-  component: lazyRouteComponent(() => import('@/features/events')),
+  component: lazyRouteComponent(loaded(() => import('@/features/events'))),
 });
-const artifacts = createRoute({ ...parent, path: '/artifacts', validateSearch: only('artifact', 'find', 'pipeline_id', 'name', 'view'), component: lazyRouteComponent(() => import('@/features/artifacts')) });
-const usage = createRoute({ ...parent, path: '/usage', validateSearch: only('by', 'since', 'pipeline_id', 'show'), component: lazyRouteComponent(() => import('@/features/usage')) });
-const settings = createRoute({ ...parent, path: '/settings', validateSearch: only('part'), component: lazyRouteComponent(() => import('@/features/settings')) });
-const sessions = createRoute({ ...parent, path: '/sessions', validateSearch: only('session', 'node', 'find', 'run'), component: lazyRouteComponent(() => import('@/features/sessions')) });
-const loops = createRoute({ ...parent, path: '/loops', validateSearch: only('loop', 'iteration', 'tab'), component: lazyRouteComponent(() => import('@/features/loops')) });
+const artifacts = createRoute({ ...parent, path: '/artifacts', validateSearch: only('artifact', 'find', 'pipeline_id', 'name', 'view'), component: lazyRouteComponent(loaded(() => import('@/features/artifacts'))) });
+const usage = createRoute({ ...parent, path: '/usage', validateSearch: only('by', 'since', 'pipeline_id', 'show'), component: lazyRouteComponent(loaded(() => import('@/features/usage'))) });
+const settings = createRoute({ ...parent, path: '/settings', validateSearch: only('part'), component: lazyRouteComponent(loaded(() => import('@/features/settings'))) });
+const sessions = createRoute({ ...parent, path: '/sessions', validateSearch: only('session', 'node', 'find', 'run'), component: lazyRouteComponent(loaded(() => import('@/features/sessions'))) });
+const loops = createRoute({ ...parent, path: '/loops', validateSearch: only('loop', 'iteration', 'tab'), component: lazyRouteComponent(loaded(() => import('@/features/loops'))) });
 
 /** Whatever else: inside the frame, so that the ways on are there. */
-const missing = createRoute({ ...parent, path: '$', component: lazyRouteComponent(() => import('@/features/missing')) });
+const missing = createRoute({ ...parent, path: '$', component: lazyRouteComponent(loaded(() => import('@/features/missing'))) });
 
 export function makeRouter(queries: QueryClient) {
   const screens = [home(queries), inbox, review, pipelines, pipeline, editor, history, run, rollback, compare, events, artifacts, usage, settings, sessions, loops, missing];

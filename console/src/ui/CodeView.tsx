@@ -1,5 +1,6 @@
 /** Code to read or to write, with line numbers. The editor is loaded when it is first needed. */
 import { lazy, Suspense } from 'react';
+import { loaded } from '@/api/loaded';
 
 export interface CodeProps {
   text: string;
@@ -12,11 +13,11 @@ export interface CodeProps {
   className?: string | undefined;
 }
 
-const Editor = lazy(() => import('./CodeEditor'));
+const Editor = lazy(loaded(() => import('./CodeEditor')));
 
 export function CodeView(props: CodeProps) {
   return (
-    <Suspense fallback={<pre className="scroll-pane bg-sunken p-3 font-mono text-[12px] leading-5">{props.text}</pre>}>
+    <Suspense fallback={<pre tabIndex={0} className="scroll-pane bg-sunken p-3 font-mono text-[12px] leading-5">{props.text}</pre>}>
       <Editor {...props} />
     </Suspense>
   );

@@ -1,7 +1,8 @@
 /** Rendered Markdown, in the voice of the work. Loaded when it is first needed. */
 import { lazy, Suspense } from 'react';
+import { loaded } from '@/api/loaded';
 
-const Rendered = lazy(() => import('./MarkdownRendered'));
+const Rendered = lazy(loaded(() => import('./MarkdownRendered')));
 
 export function Markdown({ text, className }: { text: string; className?: string }) {
   return (

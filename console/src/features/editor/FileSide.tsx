@@ -1,5 +1,6 @@
 /** The same definition as a file, beside the form. Either can be written; the other follows. */
 import { lazy, Suspense, useMemo, useState } from 'react';
+import { loaded } from '@/api/loaded';
 import type { Draft } from '@/model/definition';
 import type { Fault } from '@/model/definition-faults';
 import { changedLines, type FileFormat, lineOf, linesOf, read, textOf, type Unread } from '@/model/definition-file';
@@ -9,7 +10,7 @@ import { Loading } from '@/ui/states';
 import { SegmentedControl } from '@/ui/Tabs';
 import { Wrong } from './parts';
 
-const FileEditor = lazy(() => import('./FileEditor'));
+const FileEditor = lazy(loaded(() => import('./FileEditor')));
 
 interface Props {
   draft: Draft;

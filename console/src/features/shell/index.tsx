@@ -2,6 +2,7 @@
 import { Outlet, useLocation, useNavigate, useRouter } from '@tanstack/react-router';
 import clsx from 'clsx';
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
+import { loaded } from '@/api/loaded';
 import { useInbox } from '@/api/hooks/inbox';
 import { useMe } from '@/api/hooks/session';
 import { useConnection } from '@/api/live/connection';
@@ -20,7 +21,7 @@ import { PersonSheet } from './PersonSheet';
 import { isWork, PLACES, type Place, SETTINGS } from './places';
 import { Sidebar } from './Sidebar';
 
-const Palette = lazy(() => import('./Palette'));
+const Palette = lazy(loaded(() => import('./Palette')));
 
 export default function Shell() {
   const { data: me } = useMe();

@@ -4,9 +4,10 @@ import { lazy, Suspense, useState } from 'react';
 import { Button } from '../Button';
 import { StatusMark } from '../Icon';
 import { Loading } from '../states';
+import { loaded } from '@/api/loaded';
 import { CAUSES, type Cause, type GraphProps } from './types';
 
-const Canvas = lazy(() => import('./Canvas'));
+const Canvas = lazy(loaded(() => import('./Canvas')));
 
 export function Graph(props: GraphProps) {
   const [table, setTable] = useState(false);

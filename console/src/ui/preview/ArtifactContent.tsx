@@ -1,5 +1,6 @@
 /** The content of an output in one of its views. It fills its parent, which is a column with a height, and scrolls by itself. */
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
+import { loaded } from '@/api/loaded';
 import { type Content, useContent } from '@/api/hooks/content';
 import { downloadPath } from '@/api/hooks/artifacts';
 import { difference } from '@/model/difference';
@@ -14,10 +15,10 @@ import { Fact, Facts } from '../values';
 import { useWorkFont } from '../work';
 import { Fallback } from './Fallback';
 
-const Diagram = lazy(() => import('./Diagram'));
-const HtmlFrame = lazy(() => import('./HtmlFrame'));
-const CsvTable = lazy(() => import('./CsvTable'));
-const JsonTree = lazy(() => import('./JsonTree'));
+const Diagram = lazy(loaded(() => import('./Diagram')));
+const HtmlFrame = lazy(loaded(() => import('./HtmlFrame')));
+const CsvTable = lazy(loaded(() => import('./CsvTable')));
+const JsonTree = lazy(loaded(() => import('./JsonTree')));
 
 export type View = 'rendered' | 'raw' | 'diff';
 

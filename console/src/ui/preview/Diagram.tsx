@@ -3,6 +3,7 @@ import { useEffect, useState, useSyncExternalStore } from 'react';
 import { CodeView } from '../CodeView';
 import { StatusMark } from '../Icon';
 import { isDark, useTheme } from '../theme';
+import { loaded } from '@/api/loaded';
 import type { Picture } from './diagram';
 
 const scheme = '(prefers-color-scheme: dark)';
@@ -26,7 +27,7 @@ export default function Diagram({ text, label }: { text: string; label: string }
   useEffect(() => {
     let gone = false;
     let address: string | undefined;
-    void import('./diagram')
+    void loaded(() => import('./diagram'))()
       .then(({ draw }) => draw(text, dark))
       .then(
         (picture) => {
