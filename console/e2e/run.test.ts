@@ -36,6 +36,7 @@ it('slice 14: shows a run that goes on: strip, timeline, steps, and who is writi
   await conversation().getByText('left a note').waitFor();
   await conversation().getByText('Mind the date.').waitFor();
   // Pausing waits for the step, and can be taken back.
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.keyboard.press('.');
   await badge(/pausing after this step/).waitFor();
   await page.keyboard.press('.');
