@@ -30,7 +30,7 @@ it('slice 7: a form says what is wrong beside each field, and is sent when it is
   expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA');
   expect(await axe(page)).toEqual([]);
   await shot(page, 'review-form');
-  await page.keyboard.type('Fewer late parcels');
+  await page.getByLabel(/^Goal/).fill('Fewer late parcels');
   await page.getByLabel('Weeks').fill('6');
   await page.getByRole('button', { name: /^Send Goals/ }).click();
   await page.getByText('Filled in Goals').waitFor();
