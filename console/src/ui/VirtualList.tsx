@@ -21,6 +21,10 @@ interface Props<Item> {
   className?: string;
 }
 
+/** For so many milliseconds a scrolling is taken for the hand's. */
+const HAND = 400;
+const UPWARDS = new Set(['ArrowUp', 'PageUp', 'Home']);
+
 export function VirtualList<Item>({ items, keyOf, draw, height, label, follow = false, onAtEnd, onEnd, active, className }: Props<Item>) {
   const pane = useRef<HTMLDivElement>(null);
   // The virtualizer keeps its own state, and is made for being called like this.
@@ -47,19 +51,23 @@ export function VirtualList<Item>({ items, keyOf, draw, height, label, follow = 
     if (reached) onEnd?.();
   }, [reached, onEnd]);
   // Following scrolls too; only a hand on the wheel, the bar or the keys leaves the end.
-  const byHand = useRef(false);
-  const hand = () => {
-    byHand.current = true;
+  const hand = useRef({ at: Number.NEGATIVE_INFINITY, up: false });
+  const touched = (up: boolean) => {
+    hand.current = { at: performance.now(), up };
+    const it = pane.current;
+    // At once: what follows may scroll before the hand's own scrolling has begun.
+    if (up && it && it.scrollHeight > it.clientHeight) onAtEnd?.(false);
   };
   const scrolled = () => {
     const it = pane.current;
     if (!it || !onAtEnd) return;
     const atEnd = it.scrollHeight - it.scrollTop - it.clientHeight < 24;
-    if (atEnd || byHand.current) onAtEnd(atEnd);
-    byHand.current = false;
+    const { at, up } = hand.current;
+    const byHand = performance.now() - at < HAND;
+    if (byHand ? !(up && atEnd) : atEnd) onAtEnd(atEnd);
   };
   return (
-    <div ref={pane} onScroll={scrolled} onWheel={hand} onTouchMove={hand} onPointerMove={(event) => event.buttons && hand()} onKeyDown={hand} className={clsx('scroll-pane contain-content', className)} tabIndex={0} role="region" aria-label={label}>
+    <div ref={pane} onScroll={scrolled} onWheel={(event) => touched(event.deltaY < 0)} onTouchMove={() => touched(false)} onPointerMove={(event) => event.buttons && touched(false)} onKeyDown={(event) => touched(UPWARDS.has(event.key))} className={clsx('scroll-pane contain-content', className)} tabIndex={0} role="region" aria-label={label}>
       <ul className="relative" style={{ height: size }}>
         {drawn.map((row) => (
           <li key={row.key} ref={rows.measureElement} data-index={row.index} aria-setsize={items.length} aria-posinset={row.index + 1} className="absolute inset-x-0 top-0" style={{ transform: `translateY(${row.start}px)` }}>
