@@ -110,6 +110,7 @@ it('slice 12: goes back across versions, archives later runs, and says 410 for t
   await impact.getByRole('button', { name: /archive 2 runs and 1 execution/ }).waitFor();
   await shot(page, 'rollback');
   expect(await axe(page)).toEqual([]);
+  await impact.getByRole('button', { name: /archive 2 runs and 1 execution/ }).waitFor();
   await page.keyboard.press('Control+Enter');
   await page.getByText('Rolled back: v3 back to Plan in v1').waitFor();
   await page.waitForURL(new RegExp(`/runs/${first}/rollback`));

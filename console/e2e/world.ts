@@ -221,7 +221,6 @@ export type TestPage = Page & { complaints: string[] };
 export async function openPage(options: BrowserContextOptions = {}): Promise<TestPage> {
   const context = await (await startBrowser()).newContext({ viewport: DESK, colorScheme: 'light', reducedMotion: 'reduce', ...options });
   const page = (await context.newPage()) as TestPage;
-  page.setDefaultTimeout(15_000);
   page.complaints = [];
   page.on('pageerror', (error) => page.complaints.push(String(error)));
   page.on('console', (message) => {

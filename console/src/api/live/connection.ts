@@ -6,6 +6,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
 import { signedOut } from '../client';
 import type { Event } from '../types';
+import { again } from './again';
 import { type Delta, deltas } from './deltas';
 import { hear } from './heard';
 import { Parser } from './parse';
@@ -129,7 +130,7 @@ function gatherer(queries: QueryClient): (event: Event) => void {
       for (const key of touched(event)) seen.set(JSON.stringify(key), key);
       for (const watcher of watchers) watcher(event);
     }
-    for (const key of seen.values()) void queries.invalidateQueries({ queryKey: key });
+    for (const key of seen.values()) again(queries, key);
     const last = events.at(-1);
     if (last) set({ seq: last.seq, heard: new Date() });
   };

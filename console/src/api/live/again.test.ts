@@ -1,0 +1,23 @@
+import { QueryClient, QueryObserver } from '@tanstack/react-query';
+import { expect, it, vi } from 'vitest';
+import { again } from './again';
+
+it('asks once more for a first answer that may be older than the event', async () => {
+  const queries = new QueryClient({ defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY } } });
+  const answers: ((value: string) => void)[] = [];
+  const ask = () => new Promise<string>((resolve) => answers.push(resolve));
+  const stop = new QueryObserver(queries, { queryKey: ['run', 'r1'], queryFn: ask }).subscribe(() => {});
+  await vi.waitFor(() => expect(answers).toHaveLength(1));
+  again(queries, ['run']);
+  answers[0]?.('before the event');
+  await vi.waitFor(() => expect(answers).toHaveLength(2));
+  answers[1]?.('after it');
+  await vi.waitFor(() => expect(queries.getQueryData(['run', 'r1'])).toBe('after it'));
+  // What is there already is asked for once.
+  again(queries, ['run']);
+  await vi.waitFor(() => expect(answers).toHaveLength(3));
+  answers[2]?.('later');
+  await vi.waitFor(() => expect(queries.getQueryData(['run', 'r1'])).toBe('later'));
+  expect(answers).toHaveLength(3);
+  stop();
+});
