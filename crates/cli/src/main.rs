@@ -2,13 +2,12 @@
 
 use std::process::ExitCode;
 
-use holdpoint_sandbox::{HELPER_COMMAND, helper_main};
-
 fn main() -> ExitCode {
     // Foreign code is confined by this program, called again: that comes before everything else.
     let mut args = std::env::args_os().skip(1);
-    if args.next().is_some_and(|first| first == HELPER_COMMAND) {
-        return helper_main(args);
+    match args.next() {
+        Some(first) if first == holdpoint_sandbox::HELPER_COMMAND => holdpoint_sandbox::helper_main(args),
+        Some(first) if first == holdpoint_expr::HELPER_COMMAND => holdpoint_expr::helper_main(),
+        _ => holdpoint_cli::main(),
     }
-    holdpoint_cli::main()
 }

@@ -69,7 +69,7 @@ pub async fn open_home(home: &Home, options: HomeOptions) -> Result<OpenHome, Pr
         blobs: blobs.clone(),
         clock: Arc::new(SystemClock),
         ids,
-        evaluator: Arc::new(RealEvaluator::default()),
+        evaluator: evaluator()?,
         offers,
         executor,
         works,
@@ -85,6 +85,15 @@ pub async fn open_home(home: &Home, options: HomeOptions) -> Result<OpenHome, Pr
     let made = engine.submit(Actor::system(), None, Command::Home(HomeCommand::Create)).await;
     made.map_err(|error| not_written(home, &error))?;
     Ok(OpenHome { engine, log, blobs })
+}
+
+/// Evaluates what people wrote in processes of this program, which can be killed.
+fn evaluator() -> Result<Arc<RealEvaluator>, Problem> {
+    let program = std::env::current_exe().map_err(|error| {
+        let message = format!("this program cannot find itself: {error}");
+        Problem::failed("not_started", message, "start it by a path that stays")
+    })?;
+    Ok(Arc::new(RealEvaluator::default().in_workers(program)))
 }
 
 /// How much a server takes.
@@ -122,7 +131,7 @@ pub fn looking_engine(home: &Home, log: &Arc<SqliteLog>, files: &Files) -> Resul
         blobs: Arc::new(blobs.map_err(|error| no_blobs(home, &error))?),
         clock: Arc::new(SystemClock),
         ids: Arc::new(RandomIds),
-        evaluator: Arc::new(RealEvaluator::default()),
+        evaluator: evaluator()?,
         offers: Arc::new(NothingKnown),
         executor: Arc::new(BuiltIn),
         works: Works::Nothing,

@@ -1,9 +1,12 @@
 //! Why an expression gave no answer.
 
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Why an expression gave no answer.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 pub enum ExprError {
     /// It is no expression. Line and column count from 1, in characters.
     #[error("line {line}, column {column}: {message}")]
@@ -23,11 +26,14 @@ pub enum ExprError {
     Limit(Limit),
     /// It came to something that is no answer.
     #[error("it came to {0}, which is no value")]
-    NoValue(&'static str),
+    NoValue(Cow<'static, str>),
+    /// The process that should have evaluated it did not.
+    #[error("its worker {0}")]
+    Worker(String),
 }
 
 /// A limit that an expression ran into.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 pub enum Limit {
     /// Its text.
     #[error("it is longer than {0} bytes")]

@@ -1,30 +1,42 @@
 //! The evaluator that rules are decided with.
 
+use std::path::PathBuf;
+
 use holdpoint_core::facts::{Evaluator, Verdict};
 use serde_json::Value;
 
-use crate::{Limits, field, schema};
+use crate::place::Place;
+use crate::{Limits, field};
 
 /// Evaluates the rules of forms and the schemas of artifacts for the engine.
 #[derive(Clone, Debug, Default)]
 pub struct RealEvaluator {
     limits: Limits,
+    place: Place,
 }
 
 impl RealEvaluator {
     /// With other limits than the usual ones.
     pub fn with(limits: Limits) -> Self {
-        Self { limits }
+        Self { limits, place: Place::Here }
+    }
+
+    /// With processes that do the work and can be killed. The program calls
+    /// [`helper_main`](crate::helper_main) when its first argument is
+    /// [`HELPER_COMMAND`](crate::HELPER_COMMAND).
+    #[must_use]
+    pub fn in_workers(self, program: PathBuf) -> Self {
+        Self { place: Place::workers(program), ..self }
     }
 }
 
 impl Evaluator for RealEvaluator {
     fn field(&self, validation: &str, value: &Value) -> Verdict {
-        field::verdict(&self.limits, validation, value)
+        field::verdict(&self.place, &self.limits, validation, value)
     }
 
     fn schema(&self, schema: &Value, value: &Value) -> Verdict {
-        match schema::check_value(schema, value) {
+        match self.place.schema(&self.limits, schema, Some(value)) {
             Ok(wrong) if wrong.is_empty() => Verdict::Yes,
             Ok(wrong) => Verdict::No(wrong),
             Err(why) => Verdict::Broken(why),
@@ -32,10 +44,10 @@ impl Evaluator for RealEvaluator {
     }
 
     fn field_syntax(&self, validation: &str) -> Result<(), String> {
-        field::check_rule(&self.limits, validation).map_err(|error| error.to_string())
+        field::check_rule(&self.place, &self.limits, validation).map_err(|error| error.to_string())
     }
 
     fn schema_syntax(&self, schema: &Value) -> Result<(), String> {
-        schema::check_schema(schema)
+        self.place.schema(&self.limits, schema, None).map(drop)
     }
 }

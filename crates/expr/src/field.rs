@@ -3,17 +3,18 @@
 use holdpoint_core::facts::Verdict;
 use serde_json::Value;
 
-use crate::js::{self, Want};
-use crate::{ExprError, Limits, watch};
+use crate::js::{Answer, Question, Want};
+use crate::place::Place;
+use crate::{ExprError, Limits};
 
 /// Whether a rule can be read.
-pub fn check_rule(limits: &Limits, rule: &str) -> Result<(), ExprError> {
-    ask(limits, &source(rule), &Value::Null, Want::Syntax).map(drop)
+pub fn check_rule(place: &Place, limits: &Limits, rule: &str) -> Result<(), ExprError> {
+    ask(place, limits, &source(rule), &Value::Null, Want::Syntax).map(drop)
 }
 
 /// Whether a value satisfies a rule. Text that an expression comes to is what is wrong with the value.
-pub fn verdict(limits: &Limits, rule: &str, value: &Value) -> Verdict {
-    match ask(limits, &source(rule), value, Want::Truth) {
+pub fn verdict(place: &Place, limits: &Limits, rule: &str, value: &Value) -> Verdict {
+    match ask(place, limits, &source(rule), value, Want::Truth) {
         Ok(answer) => match answer.value {
             Value::String(wrong) if !wrong.trim().is_empty() => Verdict::No(vec![wrong]),
             Value::String(_) => Verdict::No(Vec::new()),
@@ -24,9 +25,8 @@ pub fn verdict(limits: &Limits, rule: &str, value: &Value) -> Verdict {
     }
 }
 
-fn ask(limits: &Limits, source: &str, value: &Value, want: Want) -> Result<js::Answer, ExprError> {
-    let question = js::Question::new(limits, source, &[("value", value)], want)?;
-    watch::in_time(limits.time, move || js::answer(&question))
+fn ask(place: &Place, limits: &Limits, source: &str, value: &Value, want: Want) -> Result<Answer, ExprError> {
+    place.expression(Question::new(limits, source, &[("value", value)], want)?)
 }
 
 /// A rule as an expression. A pattern keeps its place, so that errors point at it.

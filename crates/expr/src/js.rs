@@ -6,17 +6,19 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rquickjs::context::{EvalOptions, intrinsic};
 use rquickjs::function::Args;
 use rquickjs::{CaughtError, Context, Ctx, Function, Runtime, Type, Value as JsValue};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::worker::text;
 use crate::{ExprError, Limit, Limits};
 
 /// What is wanted of an expression.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Want {
     /// That it can be read; it is not run.
     Syntax,
@@ -27,16 +29,17 @@ pub enum Want {
 }
 
 /// What an expression came to.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Answer {
     /// Whether JavaScript counts it as true.
     pub truthy: bool,
     /// What it is, as far as it was wanted.
+    #[serde(with = "text")]
     pub value: Value,
 }
 
 /// A question that fits the limits.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Question {
     limits: Limits,
     source: String,
@@ -70,6 +73,11 @@ impl Question {
             return Err(ExprError::Limit(Limit::Variables(limits.variables)));
         }
         Ok(Self { limits: limits.clone(), source: source.to_owned(), names, values, want })
+    }
+
+    /// How long it may take.
+    pub fn time(&self) -> Duration {
+        self.limits.time
     }
 }
 
@@ -122,7 +130,7 @@ pub fn answer(question: &Question) -> Result<Answer, ExprError> {
     });
     // What an expression puts off would never be done, and nobody would notice.
     if answer.is_ok() && runtime.is_job_pending() {
-        return Err(ExprError::NoValue("work for later"));
+        return Err(ExprError::NoValue("work for later".into()));
     }
     answer
 }
@@ -205,7 +213,10 @@ fn unread(error: ExprError, source: &str) -> ExprError {
             Some(message) => syntax(1, 1, message),
             None => ExprError::Threw(message),
         },
-        error @ (ExprError::Syntax { .. } | ExprError::Limit(_) | ExprError::NoValue(_)) => error,
+        error @ (ExprError::Syntax { .. }
+        | ExprError::Limit(_)
+        | ExprError::NoValue(_)
+        | ExprError::Worker(_)) => error,
     }
 }
 
@@ -219,15 +230,15 @@ fn truth(value: &JsValue<'_>) -> Result<bool, ExprError> {
         Type::Int => value.as_int().is_some_and(|number| number != 0),
         Type::Float => match value.as_float() {
             Some(number) if number.is_finite() => number != 0.0,
-            Some(_) | None => return Err(ExprError::NoValue("NaN or Infinity")),
+            Some(_) | None => return Err(ExprError::NoValue("NaN or Infinity".into())),
         },
         Type::String => value.as_string().is_some_and(|text| !is_empty(text)),
         Type::Array | Type::Object | Type::Exception => true,
-        Type::Function | Type::Constructor => return Err(ExprError::NoValue("a function")),
-        Type::Promise => return Err(ExprError::NoValue("a promise")),
-        Type::BigInt => return Err(ExprError::NoValue("a big integer")),
+        Type::Function | Type::Constructor => return Err(ExprError::NoValue("a function".into())),
+        Type::Promise => return Err(ExprError::NoValue("a promise".into())),
+        Type::BigInt => return Err(ExprError::NoValue("a big integer".into())),
         Type::Symbol | Type::Proxy | Type::Module | Type::Unknown => {
-            return Err(ExprError::NoValue("something that JSON has no word for"));
+            return Err(ExprError::NoValue("something that JSON has no word for".into()));
         }
     })
 }
@@ -249,7 +260,7 @@ fn json<'js>(ctx: &Ctx<'js>, value: JsValue<'js>, limit: usize) -> Result<Value,
         if error.to_string().contains("recursion") {
             too_large()
         } else {
-            ExprError::NoValue("broken text").into()
+            ExprError::NoValue("broken text".into()).into()
         }
     })
 }

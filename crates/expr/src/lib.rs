@@ -9,26 +9,39 @@ mod evaluator;
 mod field;
 mod js;
 mod limits;
+mod place;
 mod schema;
 mod watch;
+mod worker;
 
 pub use error::{ExprError, Limit};
 pub use evaluator::RealEvaluator;
 pub use limits::Limits;
 pub use schema::{check_schema, check_value};
+pub use worker::{HELPER_COMMAND, helper_main};
 
+use std::path::PathBuf;
+
+use place::Place;
 use serde_json::Value;
 
 /// Evaluates expressions, each in an engine of its own that is thrown away afterwards.
 #[derive(Clone, Debug, Default)]
 pub struct Expressions {
     limits: Limits,
+    place: Place,
 }
 
 impl Expressions {
     /// With other limits than the usual ones.
     pub fn with(limits: Limits) -> Self {
-        Self { limits }
+        Self { limits, place: Place::Here }
+    }
+
+    /// With processes that do the work and can be killed; see [`RealEvaluator::in_workers`].
+    #[must_use]
+    pub fn in_workers(self, program: PathBuf) -> Self {
+        Self { place: Place::workers(program), ..self }
     }
 
     /// What an expression comes to, as JSON; `undefined` is null.
@@ -54,8 +67,7 @@ impl Expressions {
         variables: &[(&str, &Value)],
         want: js::Want,
     ) -> Result<js::Answer, ExprError> {
-        let question = js::Question::new(&self.limits, source, variables, want)?;
-        watch::in_time(self.limits.time, move || js::answer(&question))
+        self.place.expression(js::Question::new(&self.limits, source, variables, want)?)
     }
 }
 

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// What an expression may use. Steps come before time, so that the same expression ends the same way on a
 /// fast and on a slow machine.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Limits {
     /// Bytes of text.
     pub source: usize,

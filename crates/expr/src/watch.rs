@@ -1,7 +1,7 @@
-//! An answer in time, whatever the engine is busy with.
+//! An answer in time, whatever the engine is busy with, where there is no worker to ask.
 //!
 //! The engine counts steps in loops, calls and regular expressions, but some of its built-in functions work
-//! on for hours without counting. Such work cannot be stopped from outside. It is left behind, and only so
+//! on for hours without counting. Such work cannot be stopped from outside the thread. It is left behind, and only so
 //! many may be left behind before nothing more is begun.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -45,6 +45,6 @@ pub fn in_time<T: Send + 'static>(
             drop(receiver);
             Err(ExprError::Limit(Limit::Time))
         }
-        Err(mpsc::RecvTimeoutError::Disconnected) => Err(ExprError::NoValue("a fault of the engine")),
+        Err(mpsc::RecvTimeoutError::Disconnected) => Err(ExprError::NoValue("a fault of the engine".into())),
     }
 }

@@ -209,6 +209,32 @@ fn pages_cannot_be_framed_and_artifacts_cannot_act() {
     assert!(!headers.contains("content-type: text/html"), "{headers}");
 }
 
+/// The form that a new pipeline's run waits for, whose field has this rule.
+fn waiting_with_rule(server: &Server, rule: &str) -> String {
+    let pipeline = server.pipeline(&[], false);
+    let mut checkpoint = form("Rule");
+    checkpoint["execution"]["human_only_config"]["input_fields"][0]["validation"] = json!(rule);
+    checkpoint["human_interaction"]["requires_approval_to_start"] = json!(false);
+    let path = format!("/api/pipelines/{}/checkpoints", id(&pipeline["pipeline_id"]));
+    server.post(&path, &checkpoint).expect(201);
+    let run = server.run(&pipeline);
+    format!("/api/executions/{}/submit", server.current(&run))
+}
+
+#[test]
+fn a_rule_that_cannot_be_stopped_harms_nobody_else() {
+    let server = Server::start();
+    let hostile = waiting_with_rule(&server, r#"new Array(2**32-1).join("")==="""#);
+    let body = json!({"fields": {"answer": "fine"}});
+    for _ in 0..3 {
+        let problem = server.post(&hostile, &body).refused(422, "invalid_fields");
+        assert!(problem.to_string().contains("it takes too long"), "{problem}");
+    }
+    let innocent = waiting_with_rule(&server, "value.length > 3");
+    server.post(&innocent, &json!({"fields": {"answer": "no"}})).refused(422, "invalid_fields");
+    server.post(&innocent, &body).expect(200);
+}
+
 #[test]
 fn t33_an_agent_never_decides() {
     let server = Server::start();
