@@ -28,7 +28,11 @@ export const useRollbackPreview = (wanted: Omit<NewRollback, 'dry_run'> | undefi
 
 function useMove<Input, Output>(send: (input: Input) => Promise<Output>) {
   const queries = useQueryClient();
-  return useMutation({ mutationFn: send, onSettled: () => queries.invalidateQueries({ predicate: (query) => query.queryKey[0] !== 'text' }) });
+  return useMutation({
+    mutationFn: send,
+    // Not waited for: the screen goes to the run that goes on, before it hears that its own is gone.
+    onSettled: () => void queries.invalidateQueries({ predicate: (query) => query.queryKey[0] !== 'text' }),
+  });
 }
 
 export const useRollBack = () =>

@@ -42,7 +42,8 @@ export function Impact({ rows, chosen, all, onAll, byId, onDone }: Props) {
   const title = `Back to ${point?.name ?? 'a checkpoint'} in v${row?.version ?? '?'}`;
   const full = { ...request, ...(reason.trim() && { user_reason: reason.trim() }) };
   const impact = preview.data?.impact;
-  const act = () => rollBack.mutate(full, { onSuccess: onDone });
+  // The event may take the screen away before the answer is here, so the promise is what is waited for; an error stands below.
+  const act = () => void rollBack.mutateAsync(full).then(onDone, () => {});
   const off = offline ?? (hasRole(me, 'approver') ? undefined : `Your role is ${me?.role ?? 'none'}; rolling back needs approver.`);
   const next = row?.points[chosen.position + 1];
   const said = impact ? lasting(impact, byId) : [];

@@ -71,12 +71,13 @@ function Screen({ run, pipelineId }: { run: Run; pipelineId: string }) {
   const done = (it: Done) => void navigate({ to: '/runs/$runId/rollback', params: { runId: it.target_run_id ?? run.run_id }, search: { done: it.rollback_id }, replace: true });
   const undo = useUndoRollback();
   const undoIt = (it: Done) =>
-    undo.mutate(it.rollback_id, {
-      onSuccess: () => {
+    void undo.mutateAsync(it.rollback_id).then(
+      () => {
         toast(`Undone: v${it.source_run_version} is as it was`);
         if (it.source_run_id && it.pipeline_id === pipelineId) void navigate({ to: '/runs/$runId/rollback', params: { runId: it.source_run_id }, search: {}, replace: true });
       },
-    });
+      () => {},
+    );
   const made = rollbacks.find((it) => it.rollback_id === search.done);
   const name = run.pipeline_name ?? 'Run';
   return (
