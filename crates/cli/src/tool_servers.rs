@@ -67,6 +67,7 @@ pub fn offers(
     Ok(Arc::new(Here {
         servers: servers(settings, surroundings)?,
         pins: pins(home),
+        minutes: settings.limits.max_checkpoint_timeout_minutes,
         model: settings.llm.default_model.clone(),
         models: Providers::new(crate::worker::models(home, settings, surroundings)?),
     }))
@@ -77,6 +78,7 @@ struct Here {
     pins: Pins,
     model: String,
     models: Providers,
+    minutes: u64,
 }
 
 impl Offers for Here {
@@ -96,5 +98,9 @@ impl Offers for Here {
 
     fn searches(&self, model: Option<&str>) -> Option<bool> {
         Some(self.models.can_search(model.unwrap_or(&self.model)))
+    }
+
+    fn longest_minutes(&self) -> Option<u64> {
+        Some(self.minutes)
     }
 }

@@ -172,6 +172,8 @@ impl Measure {
     pub fn words(self, units: u64) -> String {
         match self {
             Self::Tokens => format!("{units} tokens"),
+            // Less than a cent is not nothing.
+            Self::Cost if units > 0 && units < 10_000 => format!("${:.4}", self.written(units)),
             Self::Cost => format!("${:.2}", self.written(units)),
             Self::Time => format!("{:.1} minutes", self.written(units)),
         }

@@ -57,6 +57,11 @@ pub trait Offers: Send + Sync {
 
     /// Whether a model can search the web by itself, or the usual one where none is named; none: nobody knows.
     fn searches(&self, model: Option<&str>) -> Option<bool>;
+
+    /// How many minutes a step may take at most; none: nobody knows.
+    fn longest_minutes(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// A server of tools.

@@ -4,6 +4,7 @@
 //! the journal under the same key, so nothing that was finished is asked, done or paid twice.
 
 mod ask;
+mod fit;
 mod meta;
 mod modes;
 mod turn;
@@ -26,6 +27,10 @@ pub trait Table: Send + Sync {
     fn recall_result(&self, key: &str) -> Option<Part>;
     /// What was told to an agent under a key.
     fn recall_words(&self, key: &str) -> Option<String>;
+    /// What a recording says that people left at this place; it is told as if they left it now.
+    fn play_note(&self, _key: &str) -> Option<String> {
+        None
+    }
     /// The answer that a recording gives in place of a model; none where models are asked.
     fn play(&self, _key: &str, _question: &Question) -> Option<Result<Answer, Halt>> {
         None
@@ -50,6 +55,10 @@ pub trait Table: Send + Sync {
     fn notes(&self) -> BoxFuture<'_, Result<Vec<String>, Halt>>;
     /// Hears what a model says while it says it.
     fn overhear(&self, agent: &str, delta: Delta);
+    /// Hears that a question was made to fit by shortening this many of its parts.
+    fn cut<'a>(&'a self, _agent: &'a str, _parts: usize) -> BoxFuture<'a, Result<(), Halt>> {
+        Box::pin(async { Ok(()) })
+    }
     /// Whether there may be another call, after what was spent.
     fn may_ask(&self, spent: Usage) -> BoxFuture<'_, Result<(), Halt>>;
 }
@@ -130,6 +139,8 @@ pub struct Setting<'a> {
     pub web_search: bool,
     /// How many calls of tools one turn may have.
     pub tool_calls_per_turn: u32,
+    /// How many tokens a question may have.
+    pub max_context: u64,
     /// Where the conversation is held.
     pub table: &'a dyn Table,
 }

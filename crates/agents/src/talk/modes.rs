@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::{Agent, Discussion, Halt, Outcome, Setting, View, ask_for, turn};
 use crate::model::{Message, ToolSpec};
-use crate::prompt::fenced;
+use crate::prompt::{extract, fenced, tokens};
 
 /// How often an agent may try to vote.
 const VOTES: u32 = 3;
@@ -221,7 +221,17 @@ impl Talk<'_> {
     /// What an agent is told: its first message, what the others said, and what is wanted of it.
     fn words(&self, agent: usize, said: &[Said], wanted: &str) -> String {
         let mut words = self.agents[agent].first.clone();
-        for Said { agent: speaker, text } in said {
+        let mut texts: Vec<String> = said.iter().map(|said| said.text.clone()).collect();
+        let mut needed = tokens(&words) + texts.iter().map(|text| tokens(text)).sum::<u64>();
+        // What was said first is shortened first where not all of it fits; the extract says what it leaves out.
+        for text in &mut texts {
+            if needed > self.setting.max_context / 4 * 3 {
+                needed -= tokens(text);
+                *text = extract(text);
+                needed += tokens(text);
+            }
+        }
+        for (Said { agent: speaker, .. }, text) in said.iter().zip(&texts) {
             let who = &self.agents[*speaker];
             let role = who.role.as_ref().map_or_else(String::new, |role| format!(" ({role})"));
             let own = if *speaker == agent { ", which is you," } else { "" };

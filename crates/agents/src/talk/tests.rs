@@ -156,6 +156,7 @@ fn setting<'a>(model: &'a dyn Model, table: &'a dyn Table) -> Setting<'a> {
         tools: &[],
         web_search: false,
         tool_calls_per_turn: 3,
+        max_context: 100_000,
         table,
     }
 }
@@ -233,8 +234,6 @@ async fn an_agent_that_goes_on_calling_is_stopped() {
         A: text() use look result A did look use look result A did look
         A: text() use look result A did look use look result A did look use look result A did look
         A: text() use look result A did look use look result A did look use look result A did look use look result refused: at most 3 calls of tools in one turn (limits.tool_calls_per_turn); answer now!
-        A: text() use look result A did look use look result A did look use look result A did look use look result refused: at most 3 calls of tools in one turn (limits.tool_calls_per_turn); answer now! use look result refused: at most 3 calls of tools in one turn (limits.tool_calls_per_turn); answer now!
-        A: text() use look result A did look use look result A did look use look result A did look use look result refused: at most 3 calls of tools in one turn (limits.tool_calls_per_turn); answer now! use look result refused: at most 3 calls of tools in one turn (limits.tool_calls_per_turn); answer now! use look result refused: at most 3 calls of tools in one turn (limits.tool_calls_per_turn); answer now!
         => too_many_tool_calls: A went on calling tools after 3 calls
     "#]]).await;
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use holdpoint_core::event::Usage;
 
-use super::{Agent, Call, Halt, Setting, View, Words};
+use super::{Agent, Call, Halt, Setting, View, Words, fit};
 use crate::model::{Answer, Message, Part, Question, Speaker, Stop};
 
 /// The most questions of one turn: an agent that calls nothing but refused tools ends somewhere.
@@ -28,7 +28,7 @@ pub(crate) async fn take(
 ) -> Result<Turn, Halt> {
     tell(setting, agent, view, key, words).await?;
     let mut usage = Usage::default();
-    let mut calls = 0;
+    let (mut calls, mut was_refused) = (0, false);
     for number in 1..=MOST_QUESTIONS {
         let key = format!("{key}/{number}");
         hear_notes(setting, agent, view, &key, heard).await?;
@@ -72,11 +72,14 @@ pub(crate) async fn take(
                 None => setting.table.act(Call { key: &key, agent: &agent.name, id, tool, input }).await?,
             });
         }
-        if calls > 2 * setting.tool_calls_per_turn {
+        // It is told once that there are no more, and every question costs.
+        let is_refused = calls > setting.tool_calls_per_turn;
+        if is_refused && was_refused {
             let message =
                 format!("{} went on calling tools after {} calls", agent.name, setting.tool_calls_per_turn);
             return Err(Halt::new("too_many_tool_calls", message));
         }
+        was_refused = is_refused;
         view.messages.push(Message { role: Speaker::User, content: results });
     }
     Err(Halt::new("too_many_questions", format!("{} did not come to an end", agent.name)))
@@ -128,15 +131,19 @@ async fn hear_notes(
     if setting.table.recall_answer(key.trim_end_matches("/note")).is_some() {
         return Ok(());
     }
-    let notes = setting.table.notes().await?;
-    let new: Vec<String> =
-        notes.iter().skip(heard.load(Ordering::SeqCst)).map(|note| format!("{NOTE}{note}")).collect();
-    if new.is_empty() {
-        return Ok(());
-    }
-    let words = new.join("\n\n");
+    let words = if let Some(words) = setting.table.play_note(&key) {
+        words
+    } else {
+        let notes = setting.table.notes().await?;
+        let new: Vec<String> =
+            notes.iter().skip(heard.load(Ordering::SeqCst)).map(|note| format!("{NOTE}{note}")).collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        new.join("\n\n")
+    };
     setting.table.keep_words(&key, &agent.name, &Words { system: None, text: &words }).await?;
-    heard.fetch_add(new.len(), Ordering::SeqCst);
+    heard.fetch_add(words.matches(NOTE).count(), Ordering::SeqCst);
     say(view, words);
     Ok(())
 }
@@ -176,6 +183,10 @@ pub(crate) async fn ask(
         max_tokens: setting.max_tokens,
         temperature: setting.temperature,
     };
+    let fit::Fitted { question, shortened } = fit::fit(question, setting.max_context)?;
+    if shortened > 0 {
+        setting.table.cut(&agent.name, shortened).await?;
+    }
     let name = agent.name.clone();
     let overheard = |delta| setting.table.overhear(&name, delta);
     let answer = match setting.table.play(key, &question) {

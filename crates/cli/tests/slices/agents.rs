@@ -182,6 +182,15 @@ fn slice_14_predefined_agents_discuss_and_the_last_one_writes() {
         second.contains("Business Analyst (analyst) said") && second.contains("The margin is thin."),
         "{second}"
     );
+    // What is shown afterwards is what was sent.
+    let context =
+        server.get(&format!("/api/executions/{}/context", id(&execution["execution_id"]))).expect(200);
+    for (n, agent) in ["Business Analyst", "Technical Architect"].into_iter().enumerate() {
+        let shown = context["rendered"].as_array().expect("a list").iter();
+        let shown = shown.filter(|each| each["agent_name"] == agent).collect::<Vec<_>>();
+        assert_eq!(shown.len(), 1, "{context:#}");
+        assert_eq!(shown[0]["user"], provider.asked()[n]["messages"][0]["content"][0]["text"]);
+    }
 }
 
 #[test]
@@ -207,6 +216,9 @@ fn slice_15_a_meta_agent_makes_the_agents() {
     }
     let logs = execution["execution_logs"].to_string();
     assert!(logs.contains("the meta-agent made UX Designer, Backend Dev, Frontend Dev"), "{logs}");
+    let context =
+        server.get(&format!("/api/executions/{}/context", id(&execution["execution_id"]))).expect(200);
+    assert!(context["rendered"].to_string().contains("Meta-agent"), "{context:#}");
     // Three answers at once, and the last one merges.
     assert_eq!(execution["usage"]["calls"], 5);
 }
@@ -272,6 +284,12 @@ fn slice_17_a_failed_check_is_tried_again_and_then_the_step_fails() {
     assert_eq!(execution["attempt_number"], 2);
     assert_eq!(execution["error_details"]["last_error"]["error_type"], "validation_failed");
     assert_eq!(execution["check"], json!({"passed": false, "reasons": ["the title is dull"]}));
+    // Every call counts for its attempt, the judge's too, also when it failed.
+    let attempts =
+        server.get(&format!("/api/executions/{}/attempts", id(&execution["execution_id"]))).expect(200);
+    let calls: Vec<&Value> =
+        attempts["items"].as_array().expect("a list").iter().map(|each| &each["usage"]["calls"]).collect();
+    assert_eq!((calls, &execution["usage"]["calls"]), (vec![&json!(2), &json!(2)], &json!(4)));
     // The second attempt was told why.
     let second = provider.asked()[2]["messages"].to_string();
     assert!(second.contains("- the title is dull"), "{second}");
@@ -299,11 +317,51 @@ fn slice_17_a_wrong_schema_needs_no_judge() {
     let reasons = execution["check"]["reasons"].to_string();
     assert!(reasons.contains("title"), "{reasons}");
     assert_eq!(provider.asked().len(), 1);
-    let at = format!("/api/executions/{}/submit", id(&execution["execution_id"]));
+    // By the gate as well as by the execution.
+    let at = format!("/api/gates/{}/answer", id(&execution["waiting_for"]["gate_id"]));
+    server.post(&at, &json!({"user_input": " "})).refused(422, "invalid_fields");
     server.post(&at, &json!({"user_input": "add a title"})).expect(200);
-    server.until(&run, |e| e["status"] == "failed");
+    let failed = server.until(&run, |e| e["status"] == "failed");
+    let attempts =
+        server.get(&format!("/api/executions/{}/attempts", id(&failed["execution_id"]))).expect(200);
+    assert_eq!(attempts["items"][0]["feedback"], "add a title");
     let second = provider.asked()[1]["messages"].to_string();
     assert!(second.contains("- add a title"), "{second}");
+}
+
+#[test]
+fn what_was_heard_long_ago_is_shortened_to_fit_and_a_task_that_does_not_fit_is_refused() {
+    let provider = Provider::start(|question| match answers(question) {
+        n if n < 6 => {
+            let input = json!({"operation": "write", "path": "notes.txt", "content": "n".repeat(12_000)});
+            let read = json!({"operation": "read", "path": "notes.txt"});
+            let (id, input) = if n == 0 { ("w", input) } else { ("r", read) };
+            Say::Parts(vec![call(&format!("{id}{n}"), "file_operations", &input)])
+        }
+        _ => text("It is written."),
+    });
+    let server = Server::start_with(&[
+        ("ANTHROPIC_BASE_URL", &provider.url),
+        ("HOLDPOINT_LIMITS__MAX_CONTEXT_LENGTH", "8000"),
+    ]);
+    let made = pipeline(&server, &[agentic("Read", single(&["file_operations"]), json!([]))]);
+    let run = server.run(&made);
+    let execution = server.until(&run, |e| e["status"] == "completed");
+    let longest =
+        provider.asked().iter().map(|question| question.to_string().len()).max().expect("questions");
+    assert!(longest < 4 * 8000 + 4000, "{longest}");
+    let last = provider.asked().last().expect("a question").to_string();
+    assert!(last.contains("more bytes were left out here"), "{last}");
+    let logs = execution["execution_logs"].to_string();
+    assert!(logs.contains("were shortened to fit the question"), "{logs}");
+
+    let mut config = single(&[]);
+    config["agent"]["task_prompt"] = json!("t".repeat(60_000));
+    let made = pipeline(&server, &[agentic("Long", config, json!([{"name": "out", "format": "md"}]))]);
+    let run = server.run(&made);
+    let failed = server.until(&run, |e| e["status"] == "failed");
+    assert_eq!(failed["error_details"]["last_error"]["error_type"], "context_too_large");
+    assert!(failed["execution_logs"].to_string().contains("limits.max_context_length"), "{failed}");
 }
 
 #[test]

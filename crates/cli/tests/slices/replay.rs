@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::agents::{agentic, single};
+use crate::agents::{agentic, pipeline, single};
 use crate::place::{Place, Ran};
 use crate::provider::{Provider, Say, answers, call, must_call, text};
-use crate::server::{form, id};
+use crate::server::{Server, form, id};
 
 fn replay(place: &Place, run: &str, more: &[&str]) -> Ran {
     let mut arguments = vec!["run", "--replay", run, "--json"];
@@ -157,4 +157,29 @@ fn what_is_not_recorded_is_said() {
     assert_eq!(missing["error"]["code"], "not_found");
     place.run(&["run"]).expect(64);
     place.run(&["run", "--replay", "x", "--server", "http://127.0.0.1:1"]).expect(64);
+}
+
+#[test]
+fn a_note_comes_where_it_came() {
+    let (go, wait) = std::sync::mpsc::channel::<()>();
+    let wait = std::sync::Mutex::new(wait);
+    let provider = Provider::start(move |question| match answers(question) {
+        0 => {
+            // The first answer comes when the note was left.
+            let _ = wait.lock().expect("unbroken").recv();
+            Say::Parts(vec![call("c", "file_operations", &json!({"operation": "list"}))])
+        }
+        _ => text("It is written."),
+    });
+    let server = Server::start_with(&[("ANTHROPIC_BASE_URL", &provider.url)]);
+    let made = pipeline(&server, &[agentic("Read", single(&["file_operations"]), json!([]))]);
+    let run = server.run(&made);
+    let execution = server.until(&run, |e| e["status"] == "in_progress");
+    let at = format!("/api/executions/{}/note", id(&execution["execution_id"]));
+    server.post(&at, &json!({"text": "Look at the users."})).expect(200);
+    go.send(()).expect("it waits");
+    server.until(&run, |e| e["status"] == "completed");
+    assert!(provider.asked()[1].to_string().contains("Look at the users."));
+    let told = server.command(&["run", "--replay", &id(&run["run_id"]), "--json"]);
+    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stdout));
 }

@@ -143,6 +143,7 @@ fn slice_18_what_is_declared_must_be_made_and_parse() {
             "not an ordinary file",
         ),
         ("def other(): pass\n", "script_error", "no function `main`"),
+        ("def main(): return {'a': float('nan')}\n", "script_error", "cannot be written as JSON"),
     ] {
         let pipeline = with_script(&server, &script("Report", "made.py", declared.clone()), "made.py", text);
         let run = server.run(&pipeline);

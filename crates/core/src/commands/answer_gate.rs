@@ -1,4 +1,5 @@
-//! Answers a gate of the plan: goes on, repeats, leaves out, or ends. A budget that is used up is raised or not.
+//! Answers a gate of the plan: goes on, repeats, leaves out, or ends. A budget that is used up is raised or not; a
+//! question inside a step takes any words.
 
 use super::wrong_run;
 use crate::budget::Reached;
@@ -7,7 +8,7 @@ use crate::definition::Fault;
 use crate::event::{RunEvent, Text};
 use crate::flow;
 use crate::plan::ChoiceAction;
-use crate::state::run::RunStatus;
+use crate::state::run::{GateKind, RunStatus};
 use crate::{Digest, ExecNo, GateId, Rejection, RunId};
 
 /// What is asked for.
@@ -37,6 +38,10 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, command: &AnswerGate) -> Result
     }
     if let (Some(x), Some((reached, _))) = (gate.x, gate.budget) {
         return answer_budget(draft, run, x, &reached, command);
+    }
+    if let (Some(x), GateKind::Input | GateKind::Guidance) = (gate.x, gate.kind) {
+        let said = command.feedback.clone().unwrap_or_default();
+        return super::give_input::decide(draft, run, x, &said);
     }
     let (place, choice) = gate.choice.as_ref().ok_or_else(missing)?;
     let Some(option) = choice.options.iter().find(|option| option.label == command.option) else {

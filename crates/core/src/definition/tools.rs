@@ -1,4 +1,4 @@
-//! What is wrong with the tools that a definition names, as far as it is known what agents can be given.
+//! What is wrong with the tools and the time that a definition wants, as far as it is known what there is.
 
 use super::{AgentConfig, CheckpointDefinition, Fault, Findings};
 use crate::facts::{Offers, ToolServer};
@@ -10,6 +10,14 @@ pub const TOOLS: [&str; 3] = ["web_search", "code_execution", "file_operations"]
 /// else a warning: the tool must then come from a server that is configured where the work is done.
 pub fn examine_tools(definition: &CheckpointDefinition, offers: &dyn Offers) -> Findings {
     let mut found = Findings::default();
+    let timeout = &definition.execution.timeout_config;
+    if let (true, Some(minutes), Some(most)) =
+        (timeout.enabled, timeout.timeout_minutes, offers.longest_minutes())
+        && u64::from(minutes) > most
+    {
+        let message = format!("at most {most}, as limits.max_checkpoint_timeout_minutes says");
+        found.errors.push(Fault::at("/execution/timeout_config/timeout_minutes", message));
+    }
     let Some(config) = &definition.execution.agent_config else { return found };
     for (i, tool) in config.tools.iter().enumerate().filter(|(_, tool)| !tool.trim().is_empty()) {
         let pointer = format!("/execution/agent_config/tools/{i}");
@@ -95,6 +103,22 @@ mod tests {
 
         fn searches(&self, model: Option<&str>) -> Option<bool> {
             Some(model.is_none())
+        }
+
+        fn longest_minutes(&self) -> Option<u64> {
+            Some(480)
+        }
+    }
+
+    #[test]
+    fn nothing_takes_longer_than_the_settings_allow() {
+        let mut definition = crate::testing::script("A", 0);
+        definition.execution.timeout_config.enabled = true;
+        for (minutes, faults) in [(480, 0), (481, 1)] {
+            definition.execution.timeout_config.timeout_minutes = Some(minutes);
+            let Findings { errors, .. } = examine_tools(&definition, &Here);
+            assert_eq!(errors.len(), faults, "{minutes}");
+            assert!(examine_tools(&definition, &NothingKnown).errors.is_empty());
         }
     }
 

@@ -1,6 +1,8 @@
 //! All attempts of an execution, at all revisions, as the log tells them.
 
-use holdpoint_core::event::{Event, Failure, RunEvent};
+use std::collections::BTreeMap;
+
+use holdpoint_core::event::{Entry, Event, Failure, RunEvent, Usage};
 use holdpoint_core::{ExecNo, ExecutionId, StreamId, Version};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -62,6 +64,14 @@ impl Engine {
                 break;
             }
         }
+        for ((revision, number), usage) in self.spent_by_attempt(id).await? {
+            let spent_in = attempts.iter_mut().find(|attempt: &&mut AttemptDocument| {
+                (attempt.revision_iteration, attempt.attempt_number) == (revision, number)
+            });
+            if let Some(attempt) = spent_in {
+                attempt.usage = usage.into();
+            }
+        }
         for artifact in self.artifacts_of(&source, id).await? {
             let made_by = attempts.iter_mut().find(|attempt: &&mut AttemptDocument| {
                 attempt.revision_iteration == artifact.revision_iteration
@@ -72,6 +82,35 @@ impl Engine {
             }
         }
         Ok(attempts)
+    }
+
+    /// What each attempt has cost with its check, whatever came of it: the journal has every call.
+    async fn spent_by_attempt(&self, id: ExecutionId) -> Result<BTreeMap<(u32, u32), Usage>, SubmitError> {
+        let mut spent: BTreeMap<(u32, u32), Usage> = BTreeMap::new();
+        let (mut after, mut current) = (Version(0), None);
+        loop {
+            let rows = self.log().read(StreamId::Journal(id), after, PAGE).await?;
+            for row in &rows {
+                after = row.last();
+                for each in recorded(row)? {
+                    match each.event {
+                        Event::Journal(Entry::Began { revision, attempt, .. }) => {
+                            current = Some((revision, attempt));
+                        }
+                        Event::Journal(Entry::Message { usage, .. }) => {
+                            if let Some(current) = current {
+                                let sum = spent.entry(current).or_default();
+                                *sum = sum.plus(usage);
+                            }
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            if rows.len() < PAGE as usize {
+                return Ok(spent);
+            }
+        }
     }
 }
 
@@ -100,9 +139,8 @@ fn note(attempts: &mut Vec<AttemptDocument>, wanted: ExecNo, recorded: &Recorded
     let Some(last) = attempts.last_mut() else { return };
     match event {
         RunEvent::AttemptRestarted { x } if *x == wanted => last.restarted = true,
-        RunEvent::WorkDone { x, usage, .. } if *x == wanted => {
+        RunEvent::WorkDone { x, .. } if *x == wanted => {
             (last.outcome, last.ended_at) = ("done", Some(at));
-            last.usage = (*usage).into();
         }
         RunEvent::Checked { x, passed, reasons, .. } if *x == wanted => {
             let reasons = reasons.iter().map(ToString::to_string).collect();
@@ -118,6 +156,7 @@ fn note(attempts: &mut Vec<AttemptDocument>, wanted: ExecNo, recorded: &Recorded
             last.outcome = "revision_requested";
             last.feedback = Some(feedback.to_string());
         }
+        RunEvent::GuidanceGiven { x, text, .. } if *x == wanted => last.feedback = Some(text.to_string()),
         RunEvent::ExecutionCompleted { x, .. } if *x == wanted => {
             last.outcome = "approved";
             last.ended_at = last.ended_at.or(Some(at));

@@ -1,10 +1,13 @@
 //! What the agents of an execution are told: as it was sent, or as it would be.
 
+use std::collections::BTreeMap;
+
+use holdpoint_agents::prompt::tokens;
 use holdpoint_core::ExecutionId;
-use holdpoint_core::event::{Entry, Event};
+use holdpoint_core::event::{Entry, Event, MessageRole};
 use holdpoint_core::{StreamId, Version};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::inputs::InputsDocument;
@@ -54,14 +57,37 @@ impl Engine {
 
     /// What the last attempt's agents were told.
     async fn told(&self, id: ExecutionId) -> Result<Vec<RenderedContext>, SubmitError> {
-        let (mut after, mut all) = (Version(0), Vec::new());
+        let (mut after, mut all) = (Version(0), Vec::<RenderedContext>::new());
+        let (mut checks, mut heard) = (false, BTreeMap::<String, Heard>::new());
         loop {
             let rows = self.log().read(StreamId::Journal(id), after, 500).await?;
             for row in &rows {
                 after = row.last();
                 for recorded in crate::live::recorded(row)? {
                     match recorded.event {
-                        Event::Journal(Entry::Began { check: false, .. }) => all.clear(),
+                        Event::Journal(Entry::Began { check, .. }) => {
+                            checks = check;
+                            if !check {
+                                all.clear();
+                                heard.clear();
+                            }
+                        }
+                        Event::Journal(Entry::Message {
+                            agent: Some(agent),
+                            role: role @ (MessageRole::System | MessageRole::User),
+                            content,
+                            more,
+                            hidden: false,
+                            ..
+                        }) if !checks => {
+                            let heard = heard.entry(agent.to_string()).or_default();
+                            let place =
+                                if role == MessageRole::System { &mut heard.system } else { &mut heard.user };
+                            if place.is_none() {
+                                let text = self.whole(content, more).await?;
+                                *place = text.as_str().map(str::to_owned);
+                            }
+                        }
                         Event::Journal(Entry::Pinned { name, digest }) => {
                             if let Some(agent) = name.strip_prefix(CONTEXT) {
                                 let told = self.bytes(digest).await?;
@@ -74,7 +100,43 @@ impl Engine {
                 }
             }
             if rows.len() < 500 {
+                add_heard(&mut all, heard);
                 return Ok(all);
+            }
+        }
+    }
+}
+
+/// What one agent really heard first.
+#[derive(Default)]
+struct Heard {
+    system: Option<String>,
+    user: Option<String>,
+}
+
+/// Puts what agents heard in the place of what was prepared for them: others may have spoken before. An agent for which
+/// nothing was prepared, such as one that makes agents, stands there as well.
+fn add_heard(all: &mut Vec<RenderedContext>, heard: BTreeMap<String, Heard>) {
+    for (agent, Heard { system, user }) in heard {
+        let Some(user) = user else { continue };
+        let known = all.iter_mut().find(|context| context.agent_name == agent);
+        match known {
+            Some(context) if context.user != user => {
+                let more = tokens(&user).saturating_sub(tokens(&context.user));
+                let part = json!({"name": "what others said, and what is wanted", "layer": "USEFUL", "tokens": more});
+                if let Some(parts) = context.parts.as_array_mut() {
+                    parts.push(part);
+                }
+                context.tokens += more;
+                context.user = user;
+            }
+            Some(_) => {}
+            None => {
+                let system = system.unwrap_or_default();
+                let part = |name: &str, text: &str| json!({"name": name, "layer": "CRITICAL", "tokens": tokens(text)});
+                let parts = json!([part("frame", &system), part("task", &user)]);
+                let tokens = tokens(&system) + tokens(&user);
+                all.push(RenderedContext { agent_name: agent, system, user, parts, tokens });
             }
         }
     }

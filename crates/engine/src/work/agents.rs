@@ -89,6 +89,7 @@ impl Worker {
             tools: &specs,
             web_search: has(WEB_SEARCH),
             tool_calls_per_turn: self.settings.tool_calls_per_turn,
+            max_context: self.settings.max_context,
             table: &seat,
         };
         let mut usage = Usage::default();

@@ -81,6 +81,7 @@ impl Worker {
             tools: &[],
             web_search: false,
             tool_calls_per_turn: 0,
+            max_context: self.settings.max_context,
             table: &seat,
         };
         let judge =
@@ -92,7 +93,12 @@ impl Worker {
         let asked: Result<Asked<Verdict>, _> =
             talk::ask_for(&setting, &judge, &[], "judge", &question, &verdict(), TRIES, &check).await;
         let Asked { value, usage } = asked.map_err(|halt| Stop::new(&halt.error_type, halt.message))?;
-        let reasons = value.reasons.into_iter().map(Text::from).collect();
+        let partly =
+            outputs.iter().filter(|output| shown_of(&output.bytes) < output.bytes.len()).map(|output| {
+                let (shown, all) = (shown_of(&output.bytes), output.bytes.len());
+                format!("only the first {shown} of {all} bytes of `{}` were judged", output.name)
+            });
+        let reasons = value.reasons.into_iter().chain(partly).map(Text::from).collect();
         Ok(Outcome::Judged { passed: value.passed, reasons, usage })
     }
 
@@ -155,13 +161,19 @@ fn question(validation: &Validation, outputs: &[Shown<'_>]) -> Option<String> {
             let _ = writeln!(text, "Schema of {name}:\n{}", fenced("json", &schema.to_string()));
         }
         let whole = String::from_utf8_lossy(bytes);
-        let end = (0..=whole.len().min(SHOWN)).rev().find(|at| whole.is_char_boundary(*at)).unwrap_or(0);
+        let end = shown_of(whole.as_bytes());
+        let end = (0..=end).rev().find(|at| whole.is_char_boundary(*at)).unwrap_or(0);
         let _ = writeln!(text, "Output {name}:\n{}", fenced("", &whole[..end]));
         if end < whole.len() {
             let _ = writeln!(text, "[only the first {end} of {} bytes are shown]", whole.len());
         }
     }
     Some(text)
+}
+
+/// About how many bytes of an output a judge is shown.
+fn shown_of(bytes: &[u8]) -> usize {
+    bytes.len().min(SHOWN)
 }
 
 fn verdict() -> ToolSpec {

@@ -28,6 +28,7 @@ use holdpoint_agents::model::Model;
 use holdpoint_core::Body;
 use holdpoint_core::commands::record_outcome::Outcome;
 use holdpoint_core::definition::{CheckpointDefinition, Mode};
+use holdpoint_core::event::Level;
 use holdpoint_core::state::run::EffectKind;
 use holdpoint_sandbox::Limits;
 use holdpoint_store::BoxFuture;
@@ -137,7 +138,13 @@ impl Worker {
             (Err(stop), Some(reached)) if &*stop.failure.error_type == OVER_BUDGET => {
                 Ok(Outcome::OverBudget(reached))
             }
-            (done, _) => done,
+            (done, _) => {
+                if let Err(stop) = &done {
+                    // Whoever reads the log of a failure finds its reason there.
+                    let _ = job.desk.log(Level::Error, &stop.failure.message, None).await;
+                }
+                done
+            }
         }
     }
 }

@@ -58,7 +58,8 @@ def main():
         status = 1
     sys.stdout.flush()
     try:
-        text = json.dumps(outcome)
+        # NaN and infinity are no JSON.
+        text = json.dumps(outcome, allow_nan=False)
     except (TypeError, ValueError) as error:
         text = json.dumps({"unwritable": f"{type(outcome.get('value')).__name__}: {error}"})
     with open(order["result"], "w") as file:

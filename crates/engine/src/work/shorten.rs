@@ -59,6 +59,10 @@ impl Worker {
         if setting.model_name.starts_with("script/") {
             return Ok((extract(content), Shortened::Extracted));
         }
+        // What does not fit a question cannot be summarised by one.
+        if tokens(content) > budget(self.settings.max_context) {
+            return Ok((extract(content), Shortened::Extracted));
+        }
         // The same model, asked in the same words about the same content, is not asked again.
         let of = Digest::of(format!("{}\n{FRAME}\n{content}", setting.model_name).as_bytes());
         let pin = format!("{SUMMARY}{name}");
@@ -89,7 +93,9 @@ impl Worker {
                 self.summaries.put(of, &outcome.text);
                 Ok((outcome.text, Shortened::Summarised))
             }
-            Err((halt, _)) if halt.error_type == ErrorKind::Key.name() => {
+            Err((halt, _))
+                if [ErrorKind::Key.name(), ErrorKind::Refused.name()].contains(&halt.error_type.as_str()) =>
+            {
                 Ok((extract(content), Shortened::Extracted))
             }
             Err((halt, cost)) => Err(Stop::new(&halt.error_type, halt.message).costing(cost)),

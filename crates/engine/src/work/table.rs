@@ -8,7 +8,7 @@ use holdpoint_agents::model::{Answer, Delta, Part, Question, Stop as AnswerStop}
 use holdpoint_agents::talk::{Call, Halt, Table, Words};
 use holdpoint_agents::tools::{CODE_EXECUTION, Done, FILE_OPERATIONS, Files};
 use holdpoint_core::budget::Reached;
-use holdpoint_core::event::{Entry, MessageRole, Usage};
+use holdpoint_core::event::{Entry, Level, MessageRole, Usage};
 use holdpoint_store::BoxFuture;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -239,10 +239,12 @@ impl Table for Seat<'_> {
     fn recall_words(&self, key: &str) -> Option<String> {
         match self.kept.get(key) {
             Some(Kept::Words(words)) => Some(words.clone()),
-            // A note that somebody left comes at the same place again.
-            None if key.ends_with("/note") => self.played.as_ref()?.words.get(key).cloned(),
             Some(Kept::Answer(_) | Kept::Result(_) | Kept::Calling) | None => None,
         }
+    }
+
+    fn play_note(&self, key: &str) -> Option<String> {
+        self.played.as_ref()?.words.get(key).cloned()
     }
 
     fn play(&self, key: &str, question: &Question) -> Option<Result<Answer, Halt>> {
@@ -338,6 +340,16 @@ impl Table for Seat<'_> {
         if !self.hidden {
             self.desk.engine.whisper(self.desk, agent, delta);
         }
+    }
+
+    fn cut<'a>(&'a self, agent: &'a str, parts: usize) -> BoxFuture<'a, Result<(), Halt>> {
+        Box::pin(async move {
+            let text =
+                format!("{parts} older parts of what {agent} heard were shortened to fit the question");
+            let details = json!({"agent": agent, "shortened": parts});
+            let entry = Entry::Log { level: Level::Warning, text: text.into(), details: Some(details) };
+            self.write(vec![entry]).await
+        })
     }
 
     fn may_ask(&self, _: Usage) -> BoxFuture<'_, Result<(), Halt>> {

@@ -40,11 +40,15 @@ struct InboxQuery {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct Choice {
-    /// The label of what is picked.
-    option: String,
+    /// The label of what is picked; what a script or a check asks for has none.
+    #[serde(default)]
+    option: Option<String>,
     /// What the person adds; for `raise` of a budget, by how much.
     #[serde(default)]
     feedback: Option<String>,
+    /// The answer to what a script or a check asks for.
+    #[serde(default)]
+    user_input: Option<String>,
     /// What was shown, where `waiting_for.digest` is set.
     #[serde(default)]
     digest: Option<String>,
@@ -67,7 +71,7 @@ async fn inbox(
     Ok(axum::Json(page.into()))
 }
 
-/// Answer a choice, or raise a budget that is used up
+/// Answer a choice or a question inside a step, or raise a budget that is used up
 #[utoipa::path(post, path = "/api/gates/{id}/answer", tag = "people", params(("id" = GateId, Path)),
     request_body = Choice, responses((status = 200, description = "The run", body = RunDocument)))]
 async fn answer(
@@ -75,12 +79,12 @@ async fn answer(
     caller: Caller,
     key: Idempotent,
     Path(id): Path<GateId>,
-    Json(Choice { option, feedback, digest }): Json<Choice>,
+    Json(Choice { option, feedback, user_input, digest }): Json<Choice>,
 ) -> Result<axum::Json<RunDocument>, Problem> {
     caller.require(Role::Approver)?;
     let run = app.engine()?.locate_gate(id).await?;
-    let (feedback, digest) = (feedback.map(Into::into), shown(digest.as_deref())?);
-    let answer = AnswerGate { gate: id, option: option.into(), feedback, digest };
+    let (feedback, digest) = (user_input.or(feedback).map(Into::into), shown(digest.as_deref())?);
+    let answer = AnswerGate { gate: id, option: option.unwrap_or_default().into(), feedback, digest };
     let done = caller.submit(&app, key, Command::Run(run, RunCommand::AnswerGate(answer))).await?;
     settled(&app, &done).await?;
     Ok(axum::Json(app.engine()?.run_document(run).await?))

@@ -68,7 +68,9 @@ pub fn run(
     let run = text_of(&made["run_id"]);
     let mut people = MadeUp::new(prepared, folder.path());
     let stands = walk(&api, &run, &mut people, context)?;
-    let found = report::report(&api, &run, &document, people, stands.as_ref(), &models)?;
+    let scripts =
+        crate::wiring::tree_options(&scratch, &settings.files).folder.join(&pipeline).join("scripts");
+    let found = report::report(&api, &run, &document, people, stands.as_ref(), &models, &scripts)?;
     api.finish();
     report::tell(&found, context)
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::Path;
 
 use holdpoint_agents::model::Providers;
 use holdpoint_engine::work::ANSWER_TOKENS;
@@ -102,6 +103,7 @@ pub fn report(
     people: MadeUp,
     stands: Option<&Stands>,
     models: &Providers,
+    scripts: &Path,
 ) -> Result<Found, Problem> {
     let now = api.get(&format!("/api/runs/{run}"))?;
     let mut all = api.get(&format!("/api/runs/{run}/checkpoints"))?;
@@ -132,7 +134,7 @@ pub fn report(
         names.filter(|name| checkpoints.iter().all(|each: &Checkpoint| each.name != *name)).collect();
     let by_model = api.get(&format!("/api/usage?run_id={run}&group_by=model"))?;
     let models = models_of(&by_model, models, &mut findings);
-    left_out(pipeline, &mut findings);
+    left_out(pipeline, scripts, &checkpoints, &mut findings);
     let total = &by_model["total"];
     let count = |name: &str| total[name].as_u64().unwrap_or(0);
     let estimate = Estimate {
@@ -228,7 +230,7 @@ fn models_of(usage: &Value, providers: &Providers, findings: &mut Vec<Finding>) 
 }
 
 /// What no dry run can tell.
-fn left_out(pipeline: &Value, findings: &mut Vec<Finding>) {
+fn left_out(pipeline: &Value, scripts: &Path, walked: &[Checkpoint], findings: &mut Vec<Finding>) {
     for checkpoint in pipeline["checkpoints"].as_array().into_iter().flatten() {
         let execution = &checkpoint["execution"];
         let tools = execution["agent_config"]["tools"].as_array().into_iter().flatten();
@@ -245,7 +247,14 @@ fn left_out(pipeline: &Value, findings: &mut Vec<Finding>) {
                 outside.join(", ")
             ));
         }
-        if execution["mode"] == "script" {
+        let name = text_of(&checkpoint["checkpoint_name"]);
+        let was_done = walked.iter().any(|each| each.name == name && each.status == "completed");
+        let script = text_of(&execution["script_config"]["script_path"]);
+        let reached = walked.iter().any(|each| each.name == name);
+        if execution["mode"] == "script" && !reached && !scripts.join(&script).is_file() {
+            note(format!("there is no script `{script}`"));
+        }
+        if execution["mode"] == "script" && was_done {
             note(format!(
                 "{} is there, and was not run",
                 text_of(&execution["script_config"]["script_path"])
