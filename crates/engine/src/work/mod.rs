@@ -139,8 +139,10 @@ impl Worker {
                 Ok(Outcome::OverBudget(reached))
             }
             (done, _) => {
-                if let Err(stop) = &done {
-                    // Whoever reads the log of a failure finds its reason there.
+                if let Err(stop) = &done
+                    && stop.failure.trace.is_none()
+                {
+                    // Whoever reads the log of a failure finds its reason there; a trace says it already.
                     let _ = job.desk.log(Level::Error, &stop.failure.message, None).await;
                 }
                 done
