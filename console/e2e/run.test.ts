@@ -37,8 +37,12 @@ it('slice 14: shows a run that goes on: strip, timeline, steps, and who is writi
   await conversation().getByText('Mind the date.').waitFor();
   // Pausing waits for the step, and can be taken back.
   await page.getByRole('dialog').waitFor({ state: 'detached' });
+  // The news of a change may come before its answer, and until then the button is busy.
+  const free = (name: RegExp) => page.getByRole('button', { name }).and(page.locator(':not([aria-disabled=true])')).first().waitFor();
+  await free(/Pause after this step/);
   await page.keyboard.press('.');
   await badge(/pausing after this step/).waitFor();
+  await free(/^Resume/);
   await page.keyboard.press('.');
   await badge('running').waitFor();
   // The work is stopped, after a question.
