@@ -41,8 +41,6 @@ export default defineConfig({
           hookTimeout: 60_000,
           // One browser at a time: each is heavy, and the machines are small.
           fileParallelism: false,
-          // A real browser beside compilers loses a key now and then. What needed a second try is said in the report.
-          retry: 1,
         },
       },
     ],
