@@ -9,6 +9,8 @@ pub const WORDS: &str = "Made up for a dry run.";
 const DEEPEST: u32 = 12;
 /// How many items a made-up list has at most.
 const LONGEST: u64 = 20;
+/// How many values are made up for one schema at most: one that refers to itself several times grows without end.
+const MOST: u32 = 10_000;
 
 /// How many items lists get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +43,7 @@ pub fn text_for(artifact: &ArtifactDefinition) -> String {
 /// A value of the form that a schema asks for, as far as that can be told. Patterns and conditions are not solved: what
 /// comes is checked like anything else.
 pub fn from_schema(schema: &Value, fill: Fill) -> Value {
-    Maker { root: schema, fill, said: 0 }.value(schema, 0)
+    Maker { root: schema, fill, said: 0, made: 0 }.value(schema, 0)
 }
 
 struct Maker<'a> {
@@ -49,11 +51,14 @@ struct Maker<'a> {
     fill: Fill,
     /// How many texts were made up; each is another.
     said: u64,
+    /// How many values were made up.
+    made: u32,
 }
 
 impl Maker<'_> {
     fn value(&mut self, schema: &Value, depth: u32) -> Value {
-        if depth > DEEPEST {
+        self.made += 1;
+        if depth > DEEPEST || self.made > MOST {
             return Value::Null;
         }
         for given in ["const", "default"] {
@@ -233,6 +238,10 @@ mod tests {
     fn what_refers_to_itself_ends() {
         let schema = json!({"type": "object", "properties": {"child": {"$ref": "#"}}});
         assert!(from_schema(&schema, Fill::Least).is_object());
+        // Nine ways round at each step are more than a machine can hold.
+        let ways: Map<String, Value> = (0..9).map(|n| (format!("w{n}"), json!({"$ref": "#"}))).collect();
+        let many = json!({"type": "object", "properties": ways});
+        assert!(from_schema(&many, Fill::Most).to_string().len() < 1_000_000);
     }
 
     #[test]
