@@ -37,13 +37,7 @@ fn script() -> String {
 }
 
 fn server(reach: Reach) -> Server {
-    Server {
-        name: "official".to_owned(),
-        reach,
-        timeout: Duration::from_secs(60),
-        tools: None,
-        enabled: true,
-    }
+    Server { name: "official".to_owned(), reach, timeout: Duration::from_mins(1), tools: None, enabled: true }
 }
 
 async fn speak_with(server: &Server) {

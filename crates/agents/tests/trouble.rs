@@ -5,6 +5,7 @@ mod loopback;
 use std::io::ErrorKind as ErrorKindOfIo;
 use std::net::TcpListener;
 use std::process::Command;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use expect_test::{Expect, expect};
@@ -48,6 +49,18 @@ async fn overload_is_waited_out_as_told() {
     assert!(before.elapsed() >= Duration::from_secs(1), "it waits for a second");
     // Nothing had been said, so nothing is void.
     assert_eq!(told, [text("Hel"), text("lo.")]);
+}
+
+#[tokio::test]
+async fn a_wait_is_told_before_it_begins() {
+    let server = Server::start([status(429, Some(("retry-after", "0")), "slow down"), hello()]).await;
+    let heard = Mutex::new(Vec::new());
+    let told = |delta| heard.lock().expect("nobody panicked").push(delta);
+    let model = Providers::new(server.settings());
+    model.ask(question("claude-sonnet-4-5"), &told).await.expect("an answer");
+    let why = "anthropic has too much to do (HTTP 429): slow down".to_owned();
+    let waits = Delta::Waits { why, wait: Duration::ZERO };
+    assert_eq!(*heard.lock().expect("nobody panicked"), [waits, text("Hel"), text("lo.")]);
 }
 
 #[tokio::test]

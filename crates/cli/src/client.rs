@@ -237,17 +237,21 @@ fn refused(answer: &Answer) -> Problem {
     let mut message = text("detail")
         .or_else(|| text("title"))
         .unwrap_or_else(|| format!("the server answered with status {} and no explanation", answer.status));
+    let mut fields = Vec::new();
     for error in document.get("errors").and_then(Value::as_array).into_iter().flatten() {
-        let part = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
+        let part = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (pointer, wrong) = (part("pointer"), part("message"));
         // A string takes everything.
-        let _ = write!(message, "; {}: {}", part("pointer"), part("message"));
+        let _ = write!(message, "; {pointer}: {wrong}");
+        fields.push((pointer, wrong));
     }
     let hint = text("hint").unwrap_or_else(|| "ask again, or look at the server's log".to_owned());
     let code = text("code").unwrap_or_else(|| format!("http_{}", answer.status));
-    match answer.status {
+    let problem = match answer.status {
         400 | 413 | 415 | 422 => Problem::bad_input(code, message, hint),
         _ => Problem::failed(code, message, hint),
-    }
+    };
+    Problem { fields, ..problem }
 }
 
 fn unreadable(path: &str, why: &str) -> Problem {

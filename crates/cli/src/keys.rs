@@ -1,4 +1,5 @@
-//! The admin's token of a home: made at the first start, kept where only its owner can read it.
+//! The admin's token of a home: made at the first start, kept where only its owner can read it. Beside it stand the
+//! sessions of browsers.
 //!
 //! The file appears whole or not at all, so that two first starts at once agree on one token. The home knows
 //! only its hash.
@@ -7,6 +8,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use holdpoint_core::commands::issue_token::IssueToken;
 use holdpoint_core::event::Role;
@@ -17,9 +19,29 @@ use holdpoint_server::Secret;
 use crate::home::Home;
 use crate::problem::Problem;
 
+/// No session lasts longer without a request.
+const SESSION: Duration = Duration::from_hours(24);
+
 /// Where the admin's token stands.
 pub fn admin_file(home: &Home) -> PathBuf {
     home.path().join("keys/admin.token")
+}
+
+/// Where the sessions of browsers stand; each server of a home has cookies of its own, by its port.
+pub fn sessions_file(home: &Home, port: u16) -> PathBuf {
+    home.path().join(format!("keys/sessions-{port}.json"))
+}
+
+/// Removes the sessions that servers at other ports left, once they have ended.
+pub fn forget_old_sessions(home: &Home) {
+    let Ok(all) = fs::read_dir(home.path().join("keys")) else { return };
+    for file in all.flatten().filter(|file| file.file_name().to_string_lossy().starts_with("sessions-")) {
+        let used = file.metadata().and_then(|facts| facts.modified()).ok();
+        if used.and_then(|used| used.elapsed().ok()).is_some_and(|idle| idle > SESSION) {
+            // What stays is looked at again at the next start.
+            let _ = fs::remove_file(file.path());
+        }
+    }
 }
 
 /// The admin's token, made if there is none.

@@ -9,6 +9,7 @@ mod bench;
 mod client;
 mod commands;
 mod context;
+mod dry_runs;
 mod follow;
 mod home;
 mod keys;

@@ -15,6 +15,8 @@ pub struct Problem {
     pub hint: String,
     /// How the process ends.
     pub exit: Exit,
+    /// The fields that were refused, by their pointers; the message names them too.
+    pub fields: Vec<(String, String)>,
 }
 
 /// How the process ends. Each number means one thing.
@@ -52,7 +54,13 @@ impl Problem {
         message: impl Into<String>,
         hint: impl Into<String>,
     ) -> Self {
-        Self { code: code.into(), message: message.into(), hint: hint.into(), exit: Exit::Failed }
+        Self {
+            code: code.into(),
+            message: message.into(),
+            hint: hint.into(),
+            exit: Exit::Failed,
+            fields: Vec::new(),
+        }
     }
 
     pub fn usage(

@@ -1,5 +1,6 @@
 //! Opening a home: its folders, log, blobs and engine, put together in one way for every command.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use holdpoint_core::facts::{NothingKnown, Offers};
@@ -89,11 +90,15 @@ pub async fn open_home(home: &Home, options: HomeOptions) -> Result<OpenHome, Pr
 
 /// Evaluates what people wrote in processes of this program, which can be killed.
 fn evaluator() -> Result<Arc<RealEvaluator>, Problem> {
-    let program = std::env::current_exe().map_err(|error| {
+    Ok(Arc::new(RealEvaluator::default().in_workers(this_program()?)))
+}
+
+/// Where this program is, for what it starts again.
+pub fn this_program() -> Result<PathBuf, Problem> {
+    std::env::current_exe().map_err(|error| {
         let message = format!("this program cannot find itself: {error}");
         Problem::failed("not_started", message, "start it by a path that stays")
-    })?;
-    Ok(Arc::new(RealEvaluator::default().in_workers(program)))
+    })
 }
 
 /// How much a server takes.

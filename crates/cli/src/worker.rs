@@ -14,6 +14,7 @@ use crate::problem::Problem;
 use crate::settings::{Secret, Settings};
 use crate::surroundings::Surroundings;
 use crate::tool_servers;
+use crate::wiring;
 
 /// The folder of a home that the provider `script` plays from.
 const PLAYED: &str = "scripts";
@@ -24,11 +25,7 @@ pub fn worker(
     settings: &Settings,
     surroundings: &Surroundings,
 ) -> Result<(Worker, Machine), Problem> {
-    let helper = std::env::current_exe().map_err(|error| {
-        let message = format!("this program cannot find itself: {error}");
-        Problem::failed("not_started", message, "start it by a path that stays")
-    })?;
-    let machine = Machine::new(helper, home.path().join("tmp"), settings.execution.sandbox);
+    let machine = Machine::new(wiring::this_program()?, home.path().join("tmp"), settings.execution.sandbox);
     let providers = model::Providers::new(models(home, settings, surroundings)?);
     let folders = settings.execution.script_folders.split(':');
     let limits = &settings.limits;

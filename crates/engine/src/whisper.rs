@@ -52,6 +52,8 @@ impl Engine {
             Delta::Text(text) => (text, false, false),
             Delta::Thinking(text) => (text, true, false),
             Delta::Again => (String::new(), false, true),
+            // That is in the log.
+            Delta::Waits { .. } => return,
         };
         // Nobody has to listen.
         let _ = self.inner.whispers.0.send(Whisper {

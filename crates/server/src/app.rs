@@ -7,6 +7,7 @@
 use std::any::Any;
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use axum::Router;
@@ -22,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 use crate::access::{self, Access};
 use crate::caller::Caller;
 use crate::counts::{self, Counts};
+use crate::dry_runs::DryRuns;
 use crate::guard::{self, Names};
 use crate::problem::{Code, Problem};
 use crate::routes::health::{AlwaysReady, Health};
@@ -44,6 +46,7 @@ struct Inner {
     health: Box<dyn Health>,
     engine: OnceLock<Engine>,
     access: Access,
+    dry_runs: OnceLock<Box<dyn DryRuns>>,
     streams: Arc<Semaphore>,
     counts: Counts,
 }
@@ -61,6 +64,7 @@ impl App {
             health: Box::new(health),
             engine: OnceLock::new(),
             access: Access::default(),
+            dry_runs: OnceLock::new(),
             streams: Arc::new(Semaphore::new(STREAMS)),
             counts: Counts::default(),
         };
@@ -82,6 +86,17 @@ impl App {
         self.inner.engine.get().ok_or_else(|| Problem::not_ready("the home is being opened"))
     }
 
+    /// Says who makes dry runs, once.
+    pub fn dry_run_by(&self, makes: impl DryRuns) {
+        // The first one stays, as the engine does.
+        let _ = self.inner.dry_runs.set(Box::new(makes));
+    }
+
+    pub(crate) fn dry_runs(&self) -> Result<&dyn DryRuns, Problem> {
+        let makes = self.inner.dry_runs.get();
+        makes.map(|makes| &**makes).ok_or_else(|| Problem::not_ready("nobody makes dry runs here"))
+    }
+
     /// Room for one more endless answer.
     pub(crate) fn stream_room(&self) -> Result<OwnedSemaphorePermit, Problem> {
         let room = self.inner.streams.clone().try_acquire_owned();
@@ -96,6 +111,11 @@ impl App {
     /// A one-time ticket, good for ten minutes, that signs in the holder of a token.
     pub fn ticket(&self, token: TokenId) -> String {
         self.inner.access.ticket(token)
+    }
+
+    /// Keeps the sessions of browsers in a file, so that they outlast the server.
+    pub fn keep_sessions_in(&self, file: PathBuf) {
+        self.inner.access.keep_sessions_in(file);
     }
 
     /// Cancelled when the server begins to stop. A handler whose answer has no end of its own ends it then.
@@ -163,8 +183,11 @@ impl App {
     }
 }
 
-async fn not_found(request: Request) -> Problem {
-    Problem::not_found(request.uri().path())
+async fn not_found(request: Request) -> Response {
+    if console::is_looked_at(&request) {
+        return console::missing().await;
+    }
+    Problem::not_found(request.uri().path()).into_response()
 }
 
 async fn method_not_allowed(request: Request) -> Problem {

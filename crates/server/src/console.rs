@@ -1,15 +1,15 @@
 //! The web console: one page for all of its addresses, and the files that the page names.
 //!
 //! Nobody has to be known for it: it holds nothing but code, and asks the API like any other client. Only its own
-//! addresses answer with the page, so that an address which does not exist stays one.
+//! addresses answer with the page as if all were well; where there is nothing, a browser gets the page with 404.
 
 use axum::Router;
-use axum::extract::Path;
+use axum::extract::{Path, Request};
 use axum::http::header::{
-    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY,
-    VARY,
+    ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
+    REFERRER_POLICY, VARY,
 };
-use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use base64::Engine as _;
@@ -68,6 +68,21 @@ async fn page() -> Response {
         (REFERRER_POLICY, HeaderValue::from_static("same-origin")),
     ];
     (headers, Html(page)).into_response()
+}
+
+/// Whether somebody looks at an address with a browser, outside of the API.
+pub fn is_looked_at(request: &Request) -> bool {
+    let path = request.uri().path();
+    let accepts = request.headers().get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let mut kinds = accepts.flat_map(|value| value.split(','));
+    request.method() == Method::GET
+        && !path.starts_with("/api")
+        && kinds.any(|kind| kind.split(';').next().is_some_and(|kind| kind.trim() == "text/html"))
+}
+
+/// The page at an address where nothing is: it says so, and leads on.
+pub async fn missing() -> Response {
+    (StatusCode::NOT_FOUND, page().await).into_response()
 }
 
 async fn asset(Path(path): Path<String>, uri: Uri, headers: HeaderMap) -> Response {

@@ -12,6 +12,7 @@ mod caller;
 mod console;
 mod counts;
 mod crowd;
+mod dry_runs;
 mod extract;
 mod guard;
 mod headers;
@@ -29,6 +30,10 @@ pub use access::Secret;
 pub use api::document as openapi;
 pub use app::App;
 pub use caller::Caller;
+pub use dry_runs::{
+    DryCheckpoint, DryEstimate, DryFinding, DryGate, DryModel, DryOutput, DryRun, DryRunReport, DryRuns,
+    DryTold, NotWalked,
+};
 pub use extract::{Json, Path, Query};
 pub use idempotency::Idempotent;
 pub use listen::{Listen, ListenError};

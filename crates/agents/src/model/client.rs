@@ -140,7 +140,10 @@ impl Providers {
                     .map(|delay| failed.error.retry_after.unwrap_or(delay))
                     .filter(|wait| failed.error.retry_after.is_none() || *wait <= delays.longest_told)
             })
-            .notify(|failed, wait| debug!(model = %question.model, ?wait, "asking again: {}", failed.error))
+            .notify(|failed, wait| {
+                debug!(model = %question.model, ?wait, "asking again: {}", failed.error);
+                told(Delta::Waits { why: failed.error.message.clone(), wait });
+            })
             .await;
         let mut answer = answered.map_err(|failed| tried(failed, tries.load(Ordering::Relaxed)))?;
         let price = self.price_of(&answer.model).or_else(|| known.and_then(|known| known.price));

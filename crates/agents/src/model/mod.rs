@@ -53,6 +53,13 @@ pub enum Delta {
     Thinking(String),
     /// The answer begins anew: what came before is void.
     Again,
+    /// The provider had trouble, and is asked again after a while.
+    Waits {
+        /// One sentence, without secrets.
+        why: String,
+        /// How long it is left alone.
+        wait: Duration,
+    },
 }
 
 /// One question to a model.

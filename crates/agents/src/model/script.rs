@@ -124,7 +124,7 @@ pub(super) async fn ask(
         return Err(fault(message));
     };
     if let Some(error) = &turn.error {
-        error.strike(settings, file).await?;
+        error.strike(settings, file, told).await?;
     }
     turn.tell(told).await;
     Ok(turn.answer(file, number))
@@ -281,12 +281,14 @@ impl Turn {
 
 impl Trouble {
     /// Fails as often as a real provider would be asked, and no more often than the script says.
-    async fn strike(&self, settings: &Settings, file: &str) -> Result<(), ModelError> {
+    async fn strike(&self, settings: &Settings, file: &str, told: &Told<'_>) -> Result<(), ModelError> {
         let error = self.error(file);
         let tries = if error.kind.passes() { settings.max_retries + 1 } else { 1 };
         let failures = self.times.unwrap_or(u32::MAX);
         for _ in 0..failures.min(tries - 1) {
-            sleep(error.retry_after.unwrap_or(settings.delays.first)).await;
+            let wait = error.retry_after.unwrap_or(settings.delays.first);
+            told(Delta::Waits { why: error.message.clone(), wait });
+            sleep(wait).await;
         }
         if failures < tries {
             return Ok(());

@@ -76,7 +76,7 @@ impl Default for Delays {
         Self {
             first: Duration::from_secs(1),
             longest: Duration::from_secs(30),
-            longest_told: Duration::from_mins(60),
+            longest_told: Duration::from_hours(1),
         }
     }
 }

@@ -9,6 +9,8 @@ mod meta;
 mod modes;
 mod turn;
 
+use std::time::Duration;
+
 use futures_util::future::BoxFuture;
 use holdpoint_core::definition::DiscussionMode;
 use holdpoint_core::event::Usage;
@@ -57,6 +59,15 @@ pub trait Table: Send + Sync {
     fn overhear(&self, agent: &str, delta: Delta);
     /// Hears that a question was made to fit by shortening this many of its parts.
     fn cut<'a>(&'a self, _agent: &'a str, _parts: usize) -> BoxFuture<'a, Result<(), Halt>> {
+        Box::pin(async { Ok(()) })
+    }
+    /// Hears that a provider had trouble and is left alone for a while.
+    fn waits<'a>(
+        &'a self,
+        _agent: &'a str,
+        _why: &'a str,
+        _wait: Duration,
+    ) -> BoxFuture<'a, Result<(), Halt>> {
         Box::pin(async { Ok(()) })
     }
     /// Whether there may be another call, after what was spent.

@@ -1,6 +1,6 @@
 //! The documented ways in which several agents discuss.
 
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::future::join_all;
 use holdpoint_core::definition::DiscussionMode;
@@ -24,6 +24,8 @@ struct Talk<'a> {
     usage: Usage,
     /// How many notes of people were handed on.
     heard: AtomicUsize,
+    /// How often what somebody said was handed on as an extract.
+    shortened: AtomicUsize,
     left_out: Vec<String>,
 }
 
@@ -56,6 +58,7 @@ pub async fn discuss(
         turns: 0,
         usage: Usage::default(),
         heard: AtomicUsize::new(0),
+        shortened: AtomicUsize::new(0),
         left_out: Vec::new(),
     };
     let text = match discussion.mode {
@@ -66,6 +69,12 @@ pub async fn discuss(
         Some(DiscussionMode::Council) => talk.council().await,
         Some(DiscussionMode::Debate) => talk.debate().await,
     };
+    let shortened = talk.shortened.into_inner();
+    if shortened > 0 {
+        let extracts =
+            format!("what agents said was handed on as extracts, {shortened} in all, to fit the question");
+        talk.left_out.push(extracts);
+    }
     match text {
         Ok(text) => Ok(Outcome { text, usage: talk.usage, left_out: talk.left_out }),
         Err(halt) => Err((halt, talk.usage)),
@@ -229,6 +238,7 @@ impl Talk<'_> {
                 needed -= tokens(text);
                 *text = extract(text);
                 needed += tokens(text);
+                self.shortened.fetch_add(1, Ordering::Relaxed);
             }
         }
         for (Said { agent: speaker, .. }, text) in said.iter().zip(&texts) {

@@ -267,6 +267,25 @@ async fn in_sequence_each_hears_those_before() {
 }
 
 #[tokio::test]
+async fn what_does_not_fit_is_handed_on_as_an_extract_and_that_is_told() {
+    let rule = |who: &str, _: &Question| match who {
+        "A" => words(&"long ".repeat(80_000)),
+        _ => words("short"),
+    };
+    check(
+        &["A", "B"],
+        mode(DiscussionMode::Sequential, 9),
+        rule,
+        expect![[r#"
+        A: text()
+        B: text(A said)
+        => short (2 calls) ["what agents said was handed on as extracts, 1 in all, to fit the question"]
+    "#]],
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn in_parallel_none_hears_the_others_and_the_last_merges() {
     let rule = |who: &str, _: &Question| words(&format!("{who}'s view"));
     check(

@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use holdpoint_core::event::Usage;
+use tokio::sync::mpsc::unbounded_channel;
 
 use super::{Agent, Call, Halt, Setting, View, Words, fit};
-use crate::model::{Answer, Message, Part, Question, Speaker, Stop};
+use crate::model::{Answer, Delta, Message, Part, Question, Speaker, Stop};
 
 /// The most questions of one turn: an agent that calls nothing but refused tools ends somewhere.
 const MOST_QUESTIONS: u32 = 200;
@@ -187,12 +188,28 @@ pub(crate) async fn ask(
     if shortened > 0 {
         setting.table.cut(&agent.name, shortened).await?;
     }
-    let name = agent.name.clone();
-    let overheard = |delta| setting.table.overhear(&name, delta);
     let answer = match setting.table.play(key, &question) {
         Some(played) => played?,
-        None => setting.model.ask(question, &overheard).await?,
+        None => answered(setting, &agent.name, question).await?,
     };
     setting.table.keep_answer(key, &agent.name, &answer).await?;
     Ok(answer)
+}
+
+/// The model's answer. What is said meanwhile is heard at once, and trouble of the provider written down.
+async fn answered(setting: &Setting<'_>, agent: &str, question: Question) -> Result<Answer, Halt> {
+    let (trouble, mut troubles) = unbounded_channel();
+    let overheard = |delta| match delta {
+        // Nobody hears it after the answer, which then has come already.
+        Delta::Waits { why, wait } => drop(trouble.send((why, wait))),
+        delta => setting.table.overhear(agent, delta),
+    };
+    let mut asking = setting.model.ask(question, &overheard);
+    loop {
+        tokio::select! {
+            biased;
+            Some((why, wait)) = troubles.recv() => setting.table.waits(agent, &why, wait).await?,
+            answer = &mut asking => return Ok(answer?),
+        }
+    }
 }

@@ -226,12 +226,13 @@ pub fn question(model: &str) -> Question {
     }
 }
 
-/// Asks, and gives back what was told as well.
+/// Asks, and gives back what was said as well; how long was waited is told to whoever asks by themselves.
 pub async fn ask(model: &dyn Model, question: Question) -> (Result<Answer, ModelError>, Vec<Delta>) {
     let heard = Mutex::new(Vec::new());
     let told = |delta| heard.lock().expect("nobody panicked").push(delta);
     let answered = model.ask(question, &told).await;
-    (answered, heard.into_inner().expect("nobody panicked"))
+    let heard = heard.into_inner().expect("nobody panicked").into_iter();
+    (answered, heard.filter(|delta| !matches!(delta, Delta::Waits { .. })).collect())
 }
 
 /// Asks a server of Anthropic's kind.

@@ -19,6 +19,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, interval_at, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
+use crate::dry_runs::Beside;
 use crate::home::Home;
 use crate::keys;
 use crate::logging;
@@ -124,9 +125,12 @@ pub async fn serve(
     let mut signals = Signals::new().map_err(cannot_start)?;
     let server = Server::bind(listen).await.map_err(|error| cannot_listen(&error))?;
     let server = server.with_limits(Limits { drain: DRAIN, ..wiring::limits(&settings.limits) });
-    let address = format!("http://{}", server.address());
+    let (address, port) = (format!("http://{}", server.address()), server.address().port());
     let (behind, stop) = (Behind(Arc::default(), Some(machine.clone())), CancellationToken::new());
     let app = App::new(behind.clone());
+    keys::forget_old_sessions(home);
+    app.keep_sessions_in(keys::sessions_file(home, port));
+    app.dry_run_by(Beside::new(home, wiring::tree_options(home, &settings.files).folder)?);
     let serving = tokio::spawn(server.run(app.clone(), stop.clone()));
     // The server answers meanwhile that it lives, and is not ready before the home is open.
     let executor = Arc::new(worker);

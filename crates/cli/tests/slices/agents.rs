@@ -87,6 +87,10 @@ fn what_was_said_is_an_event(server: &Server, pipeline: &Value, execution: &Valu
     let last = messages.last().expect("a message");
     assert_eq!(last["model"], "anthropic/fake");
     assert_eq!(messages[0]["model"], Value::Null);
+    let results: Vec<&Value> =
+        messages.iter().flat_map(|m| m["tool_results"].as_array().expect("a list")).collect();
+    let told = results.iter().all(|result| result["content"].as_str().is_some_and(|text| !text.is_empty()));
+    assert!(!results.is_empty() && told, "{messages:#?}");
     let filters = [
         format!("execution_id={}", id(&execution["execution_id"])),
         format!("run_id={}", id(&execution["run_id"])),
@@ -451,4 +455,19 @@ fn a_link_that_code_leaves_under_the_name_of_its_output_is_not_written_through()
     let run = server.run(&pipeline);
     server.until(&run, |e| e["status"] == "completed");
     assert_eq!(std::fs::read_to_string(&file).expect("there"), "untouched");
+}
+
+#[test]
+fn trouble_of_a_provider_is_in_the_log_while_it_is_waited_for() {
+    let provider = Provider::start(|_| Say::Overloaded(1800));
+    let server = start(&provider);
+    let pipeline = pipeline(&server, &[agentic("Plan", single(&[]), summary())]);
+    let run = server.run(&pipeline);
+    let waits = |execution: &Value| execution["execution_logs"].to_string().contains("waits 1800 s");
+    let execution = server.until(&run, waits);
+    assert_eq!(execution["status"], "in_progress");
+    server
+        .post(&format!("/api/executions/{}/cancel", id(&execution["execution_id"])), &json!({}))
+        .expect(200);
+    server.until(&run, |execution| execution["status"] == "failed");
 }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::agents::{agentic, single};
 use crate::place::{Place, Ran};
 use crate::provider::{Provider, text};
+use crate::server::Server;
 
 fn dry(place: &Place, file: &str, more: &[&str]) -> Ran {
     let mut arguments = vec!["run", file, "--dry-run", "--json"];
@@ -191,4 +192,87 @@ fn what_is_no_stub_is_refused_with_a_hint() {
     place.run(&["run", "--dry-run"]).expect(64);
     place.run(&["run", "report/report.yaml", "--dry-run", "--replay", "x"]).expect(64);
     assert!(is_untouched(&place));
+}
+
+/// What a server is asked to walk.
+fn walk(steps: &[Value], more: &Value) -> Value {
+    let mut body =
+        json!({"definition": {"pipeline_name": "Walked", "pipeline_description": "d", "checkpoints": steps}});
+    for (name, value) in more.as_object().into_iter().flatten() {
+        body[name] = value.clone();
+    }
+    body
+}
+
+#[test]
+fn a_server_walks_a_definition_that_nobody_saved() {
+    let server = Server::start_with(&[("ANTHROPIC_API_KEY", "sk-test")]);
+    let before = server.get("/api/events").expect(200);
+    let mut first = judged(writes("First", "plan", "md"));
+    first["human_interaction"]["requires_approval_to_complete"] = json!(true);
+    let steps = [first, writes("Second", "summary", "txt")];
+    let stubs = json!({"First": [{"artifacts": {"plan": "short"}, "verdict": false}, {"artifacts": {"plan": "# Long"}}]});
+    let more = json!({"until": "First", "stubs": stubs, "answers": {"First": [{"reject": "once more"}]}});
+    let walked = server.post("/api/dry-runs", &walk(&steps, &more)).expect(200);
+    assert_eq!((&walked["status"], &walked["not_reached"]), (&json!("completed"), &json!([])), "{walked:#}");
+    let first = &walked["checkpoints"][0];
+    assert_eq!(first["made"], json!([{"name": "plan", "text": "# Long\n", "cut": false}]), "{first:#}");
+    assert_eq!(first["gates"][0]["answer"]["no"], "once more", "{first:#}");
+    assert!(first["told"][0]["user"].as_str().is_some_and(|told| !told.is_empty()), "{first:#}");
+    assert_eq!(server.get("/api/events").expect(200), before, "nothing was written");
+    let left = std::fs::read_dir(server.temporary()).expect("a folder").flatten();
+    assert!(left.into_iter().all(|each| !each.file_name().to_string_lossy().contains("dry-run")));
+}
+
+#[test]
+fn a_server_says_what_is_wrong_with_what_it_is_to_walk() {
+    let server = Server::start();
+    let steps = [writes("First", "plan", "md")];
+    let refused = |more: Value, status, code: &str| {
+        server.post("/api/dry-runs", &walk(&steps, &more)).refused(status, code)
+    };
+    refused(json!({"until": "Frist"}), 422, "invalid_fields");
+    refused(json!({"stubs": {"Frist": {}}}), 422, "dry_run_refused");
+    refused(json!({"stubs": {"First": {"artefacts": {}}}}), 422, "dry_run_refused");
+    refused(json!({"answers": {"First": {"files": {"plan": "/etc/passwd"}}}}), 422, "invalid_fields");
+    refused(json!({"answers": {"First": [{"files": {"plan": "/etc/passwd"}}]}}), 422, "invalid_fields");
+    refused(json!({"pipeline_id": "018f0000-0000-7000-8000-000000000000"}), 404, "not_found");
+    refused(json!({"definition": {"pipeline_name": "A", "checkpoints": [{}]}}), 422, "invalid_fields");
+    refused(
+        json!({"definition": {"pipeline_name": "A", "checkpoints": 7}, "until": "A"}),
+        422,
+        "invalid_fields",
+    );
+}
+
+#[test]
+fn a_server_names_the_fields_of_a_form_that_are_wrong() {
+    let server = Server::start();
+    let answers = json!({"Goals": [{"approve": true}, {"fields": {"answer": ""}}]});
+    let walked =
+        server.post("/api/dry-runs", &walk(&[crate::server::form("Goals")], &json!({"answers": answers})));
+    let walked = walked.expect(200);
+    assert_eq!(walked["status"], "stopped", "{walked:#}");
+    assert_eq!(walked["findings"][0]["errors"][0]["pointer"], "/fields/answer", "{walked:#}");
+}
+
+#[test]
+fn a_server_looks_for_the_scripts_of_the_pipeline() {
+    let server = Server::start();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/report/report.yaml");
+    let definition: Value =
+        serde_saphyr::from_str(&std::fs::read_to_string(file).expect("an example")).expect("YAML");
+    let applied = server.post("/api/pipelines/apply", &definition).expect(201);
+    let ask = json!({"definition": definition, "pipeline_id": applied["pipeline"]["pipeline_id"]});
+    let missing = server.post("/api/dry-runs", &ask).expect(200);
+    assert!(missing["findings"].to_string().contains("script_missing"), "{missing:#}");
+    assert!(!missing.to_string().contains("/tmp/"), "nobody else's folder is named: {missing:#}");
+    let scripts = server.folder(&applied["pipeline"]).join("scripts");
+    std::fs::create_dir_all(&scripts).expect("made");
+    let examples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/report/scripts");
+    for name in ["figures.py", "report.py"] {
+        std::fs::copy(examples.join(name), scripts.join(name)).expect("copied");
+    }
+    let walked = server.post("/api/dry-runs", &ask).expect(200);
+    assert_eq!(walked["status"], "completed", "{walked:#}");
 }

@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 pub enum Say {
     /// Parts of a message.
     Parts(Vec<Value>),
+    /// Too much load, and after how many seconds to come again.
+    Overloaded(u32),
 }
 
 /// A running provider. It ends with the test's process.
@@ -67,6 +69,14 @@ fn answer(mut stream: TcpStream, rule: &(dyn Fn(&Value) -> Say + Send + Sync), s
                 let events = events(&parts);
                 let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n";
                 if write!(stream, "{head}Content-Length: {}\r\n\r\n{events}", events.len()).is_err() {
+                    return;
+                }
+            }
+            Say::Overloaded(seconds) => {
+                let body = r#"{"type":"error","error":{"type":"overloaded_error","message":"Too much"}}"#;
+                let head = format!("HTTP/1.1 529 Overloaded\r\nRetry-After: {seconds}\r\n");
+                let kind = "Content-Type: application/json";
+                if write!(stream, "{head}{kind}\r\nContent-Length: {}\r\n\r\n{body}", body.len()).is_err() {
                     return;
                 }
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::decision::Draft;
-use crate::definition::{CheckpointDefinition, Fault, Findings, examine, examine_syntax, examine_tools};
+use crate::definition::{CheckpointDefinition, Fault, Findings, examine, examine_offered, examine_syntax};
 use crate::event::PipelineEvent;
 use crate::facts::Facts;
 use crate::state::PipelineState;
@@ -54,7 +54,7 @@ pub(super) fn check_new(
     instead_of: Option<CheckpointId>,
 ) -> Result<Vec<Fault>, Rejection> {
     let mut more = examine_syntax(definition, facts.evaluator);
-    let Findings { errors, warnings: told } = examine_tools(definition, facts.offers);
+    let Findings { errors, warnings: told } = examine_offered(definition, facts.offers);
     more.extend(errors);
     match check(pipeline, definition, position, instead_of) {
         Ok(warnings) if more.is_empty() => Ok([warnings, told].concat()),

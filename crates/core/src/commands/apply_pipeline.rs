@@ -12,7 +12,7 @@ use super::add_checkpoint::{MAX_CHECKPOINTS, fill_ids};
 use super::{create_pipeline, delete_pipeline, update_pipeline};
 use crate::decision::Draft;
 use crate::definition::{
-    CheckpointDefinition, Fault, OutputReference, PipelineConfig, examine, examine_syntax, examine_tools,
+    CheckpointDefinition, Fault, OutputReference, PipelineConfig, examine, examine_offered, examine_syntax,
 };
 use crate::event::{PipelineEvent, Text};
 use crate::state::PipelineState;
@@ -226,7 +226,7 @@ fn check(draft: &Draft<'_>, wanted: &mut [Wanted], faults: &mut Vec<Fault>) {
         let mut found = examine(&wanted.definition, &all[..i], &ids[i + 1..]);
         if wanted.before.as_deref() != Some(&wanted.definition) {
             found.errors.extend(examine_syntax(&wanted.definition, draft.facts.evaluator));
-            let tools = examine_tools(&wanted.definition, draft.facts.offers);
+            let tools = examine_offered(&wanted.definition, draft.facts.offers);
             found.errors.extend(tools.errors);
             found.warnings.extend(tools.warnings);
         }

@@ -8,13 +8,13 @@
 #![allow(missing_docs)]
 
 mod faults;
+mod offered;
 mod people;
 mod syntax;
-mod tools;
 
 pub use faults::{Fault, Findings, examine};
+pub use offered::{TOOLS, examine_offered};
 pub use syntax::examine_syntax;
-pub use tools::{TOOLS, examine_tools};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

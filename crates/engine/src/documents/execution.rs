@@ -122,6 +122,8 @@ pub struct Message {
     pub content: String,
     /// The parts as the provider has them; null where they are not shown.
     pub parts: Value,
+    /// What came of the tools that it calls; empty where they are not shown.
+    pub tool_results: Vec<ToolResult>,
     /// Whether the conversation is shown (`show_conversation`). One that is not is kept all the same, and an admin reads
     /// it with `/conversation`.
     pub shown: bool,
@@ -131,6 +133,19 @@ pub struct Message {
     pub model: Option<String>,
     /// Whether it was played from a file or a recording, and no model was asked.
     pub scripted: bool,
+}
+
+/// What came of the call of a tool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ToolResult {
+    /// The call, as the message's parts name it.
+    pub tool_use_id: String,
+    /// The tool.
+    pub tool: Option<String>,
+    /// What the agent was told.
+    pub content: String,
+    /// Whether it failed or was refused.
+    pub is_error: bool,
 }
 
 /// Something that a person said or decided.
@@ -310,18 +325,34 @@ impl Engine {
                 after = row.last();
                 for recorded in crate::live::recorded(row)? {
                     let message_id = event_id(&recorded);
-                    let Event::Journal(Entry::Message {
-                        agent,
-                        role,
-                        content,
-                        usage,
-                        more,
-                        about,
-                        hidden,
-                        ..
-                    }) = recorded.event
-                    else {
-                        continue;
+                    let (agent, role, content, usage, more, about, hidden) = match recorded.event {
+                        Event::Journal(Entry::Message {
+                            agent,
+                            role,
+                            content,
+                            usage,
+                            more,
+                            about,
+                            hidden,
+                            ..
+                        }) => (agent, role, content, usage, more, about, hidden),
+                        Event::Journal(Entry::ToolResult {
+                            call,
+                            content,
+                            tool,
+                            error,
+                            more,
+                            hidden,
+                            ..
+                        }) if all || !hidden => {
+                            let content = plain(&self.whole(content, more).await?);
+                            let tool = tool.map(|tool| tool.to_string());
+                            let result =
+                                ToolResult { tool_use_id: call.to_string(), tool, content, is_error: error };
+                            answer_call(&mut messages, result);
+                            continue;
+                        }
+                        _ => continue,
                     };
                     let open = all || !hidden;
                     let content = if open { self.whole(content, more).await? } else { Value::Null };
@@ -339,6 +370,7 @@ impl Engine {
                         },
                         content: if open { plain(&content) } else { String::new() },
                         parts: content,
+                        tool_results: Vec::new(),
                         shown: !hidden,
                         usage: usage.into(),
                     });
@@ -348,6 +380,18 @@ impl Engine {
                 return Ok(messages);
             }
         }
+    }
+}
+
+/// Puts a result to the last message that has its call; ids of calls may come again.
+fn answer_call(messages: &mut [Message], result: ToolResult) {
+    let calls = |message: &&mut Message| {
+        let parts = message.parts.as_array().into_iter().flatten();
+        let mut calls = parts.filter(|part| part["type"] == "tool_use");
+        calls.any(|part| part["id"] == *result.tool_use_id)
+    };
+    if let Some(message) = messages.iter_mut().rev().find(calls) {
+        message.tool_results.push(result);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use holdpoint_agents::mcp::{OfferedTool, Session};
 use holdpoint_agents::model::{Answer, Delta, Part, Question, Stop as AnswerStop};
@@ -347,6 +348,16 @@ impl Table for Seat<'_> {
             let text =
                 format!("{parts} older parts of what {agent} heard were shortened to fit the question");
             let details = json!({"agent": agent, "shortened": parts});
+            let entry = Entry::Log { level: Level::Warning, text: text.into(), details: Some(details) };
+            self.write(vec![entry]).await
+        })
+    }
+
+    fn waits<'a>(&'a self, agent: &'a str, why: &'a str, wait: Duration) -> BoxFuture<'a, Result<(), Halt>> {
+        Box::pin(async move {
+            let seconds = wait.as_secs_f64().ceil();
+            let text = format!("{agent} waits {seconds} s for the model, and asks again: {why}");
+            let details = json!({"agent": agent, "wait_seconds": seconds});
             let entry = Entry::Log { level: Level::Warning, text: text.into(), details: Some(details) };
             self.write(vec![entry]).await
         })

@@ -8,6 +8,7 @@ mod secret;
 mod sessions;
 
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 use axum::extract::{MatchedPath, Request, State};
@@ -21,7 +22,7 @@ use crate::app::App;
 use crate::caller::Caller;
 use crate::problem::{Code, Problem};
 use attempts::Attempts;
-use sessions::Sessions;
+use sessions::{Sessions, now};
 
 pub use secret::Secret;
 
@@ -40,7 +41,7 @@ pub const OPEN: &[(&str, &str)] = &[
 #[derive(Debug, Clone, Copy)]
 pub struct Peer(pub IpAddr);
 
-/// What is kept about callers, in memory only.
+/// What is kept about callers; in memory only, unless there is a file for sessions.
 #[derive(Debug, Default)]
 pub struct Access {
     sessions: Mutex<Sessions>,
@@ -58,28 +59,33 @@ enum Nobody {
 }
 
 impl Access {
+    /// Keeps sessions in a file, and takes up those that are there.
+    pub fn keep_sessions_in(&self, file: PathBuf) {
+        self.sessions.lock().expect("nothing panics under the lock").keep_in(file, now());
+    }
+
     /// A one-time ticket that signs in the holder of a token.
     pub fn ticket(&self, token: TokenId) -> String {
-        self.sessions.lock().expect("nothing panics under the lock").ticket(token)
+        self.sessions.lock().expect("nothing panics under the lock").ticket(token, now())
     }
 
     /// Uses a ticket up.
     pub fn redeem(&self, ticket: &str) -> Option<TokenId> {
-        self.sessions.lock().expect("nothing panics under the lock").redeem(ticket)
+        self.sessions.lock().expect("nothing panics under the lock").redeem(ticket, now())
     }
 
     /// A session for the holder of a token: what the cookie holds.
     pub fn open(&self, token: TokenId) -> String {
-        self.sessions.lock().expect("nothing panics under the lock").open(token)
+        self.sessions.lock().expect("nothing panics under the lock").open(token, now())
     }
 
     /// Ends a session.
     pub fn close(&self, session: &str) {
-        self.sessions.lock().expect("nothing panics under the lock").close(session);
+        self.sessions.lock().expect("nothing panics under the lock").close(session, now());
     }
 
     fn session(&self, session: &str) -> Option<TokenId> {
-        self.sessions.lock().expect("nothing panics under the lock").find(session)
+        self.sessions.lock().expect("nothing panics under the lock").find(session, now())
     }
 
     /// Counts a wrong attempt; what the caller hears of it.

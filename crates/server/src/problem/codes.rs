@@ -154,6 +154,9 @@ codes! {
     IdempotencyKeyReused "idempotency_key_reused" UNPROCESSABLE_ENTITY "Idempotency key reused"
         "The same `Idempotency-Key` was used for another request."
         "Use a new key for a new request, and the same key only to send the same request again.";
+    DryRunRefused "dry_run_refused" UNPROCESSABLE_ENTITY "Dry run refused"
+        "A stub or an answer of a dry run does not fit the definition."
+        "Change what the detail names, and send the request again.";
     DigestMissing "digest_missing" PRECONDITION_REQUIRED "Digest missing"
         "A decision about a result must say what it is about."
         "Send the digest from `waiting_for.digest`.";
@@ -178,6 +181,9 @@ codes! {
     Storage "storage" SERVICE_UNAVAILABLE "Storage failed"
         "The database or the disk refused. Nothing was written."
         "Look at the disk, then send the request again.";
+    DryRunLate "dry_run_late" SERVICE_UNAVAILABLE "Dry run not made in time"
+        "A dry run took too long and was stopped, or too many are walked at once. Nothing was kept."
+        "Ask again in a moment, or walk fewer checkpoints with `until`.";
     TooManyStreams "too_many_streams" SERVICE_UNAVAILABLE "Too many streams"
         "As many live streams are open as the server serves at once."
         "Close one, or ask again in a moment; one stream per browser is enough.";

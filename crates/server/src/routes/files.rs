@@ -58,7 +58,8 @@ fn syntax(headers: &HeaderMap) -> Result<Syntax, Problem> {
     }
 }
 
-fn wrong(problems: impl IntoIterator<Item = holdpoint_formats::Problem>) -> Problem {
+/// What is wrong with a file, place by place.
+pub(super) fn wrong(problems: impl IntoIterator<Item = holdpoint_formats::Problem>) -> Problem {
     let mut all = Problem::new(Code::InvalidFields, "the file does not describe a pipeline");
     for problem in problems {
         let message = match (problem.line, problem.column) {
@@ -71,7 +72,7 @@ fn wrong(problems: impl IntoIterator<Item = holdpoint_formats::Problem>) -> Prob
 }
 
 /// A refusal of the rules, with the places in the file.
-fn refused(file: &PipelineFile, error: SubmitError) -> Problem {
+pub(super) fn refused(file: &PipelineFile, error: SubmitError) -> Problem {
     match error {
         SubmitError::Rejected(Rejection::Invalid(faults)) => {
             wrong(faults.into_iter().map(|fault| file.locate(fault)))

@@ -5,6 +5,7 @@ mod artifacts;
 mod checkpoints;
 mod compare;
 pub mod docs;
+mod dry_runs;
 mod events;
 mod executions;
 mod files;
@@ -41,6 +42,7 @@ pub fn all(described: OpenApiRouter<App>) -> OpenApiRouter<App> {
         .merge(tokens::routes())
         .merge(pipelines::routes())
         .merge(files::routes())
+        .merge(dry_runs::routes())
         .merge(checkpoints::routes())
         .merge(runs::routes())
         .merge(executions::routes())

@@ -135,6 +135,15 @@ async fn the_console_answers_at_its_own_addresses() {
             answer.0.contains("content-type: text/html") && answer.0.contains("frame-ancestors 'none'");
         assert!(answer.status() == 200 && page, "{path}: {answer:?}");
     }
+    // A browser that is led astray gets the page, which says so and leads on.
+    let look = |path: &str| {
+        format!(
+            "GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/html,*/*;q=0.8\r\nConnection: close\r\n\r\n"
+        )
+    };
+    let astray = server.exchange(look("/inboxx")).await;
+    assert!(astray.status() == 404 && astray.0.contains("content-type: text/html"), "{astray:?}");
+    assert_eq!(server.exchange(look("/api/nothing")).await.code(), "unauthenticated");
     for path in ["/assets/none.js", "/assets/%2e%2e/index.html", "/assets/../index.html"] {
         assert_eq!(server.get(path).await.code(), "not_found", "{path}");
     }

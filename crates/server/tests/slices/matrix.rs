@@ -51,6 +51,7 @@ fn table() -> Vec<(&'static str, Who, Value)> {
         ("GET /api/pipelines/{id}/history", From(Role::Viewer), none.clone()),
         ("GET /api/pipelines/{id}/history/diff", From(Role::Viewer), json!("from=1&to=2")),
         ("POST /api/pipelines/apply", From(Role::Admin), json!({"pipeline_name": "y", "checkpoints": []})),
+        ("POST /api/dry-runs", From(Role::Admin), json!({"definition": {}})),
         ("GET /api/pipelines/{id}/export", From(Role::Viewer), none.clone()),
         ("POST /api/checkpoints", From(Role::Admin), json!({"pipeline_id": NOTHING})),
         ("POST /api/pipelines/{id}/checkpoints", From(Role::Admin), json!({})),

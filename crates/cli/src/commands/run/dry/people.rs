@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use holdpoint_core::Actor;
-use serde::Serialize;
+use holdpoint_server::DryGate;
 use serde_json::{Map, Value, json};
 
 use super::super::walk::Players;
@@ -16,25 +16,13 @@ use crate::table::text_of;
 const MOST: u32 = 25;
 const WORDS: &str = "Made up for a dry run.";
 
-/// Somebody was asked, and this was said.
-#[derive(Clone, Debug, Serialize)]
-pub struct Gate {
-    pub checkpoint: String,
-    pub kind: String,
-    pub question: String,
-    pub answer: Value,
-    pub by: String,
-    /// Whether nobody had prepared it.
-    pub made_up: bool,
-}
-
 /// Answers for whoever is asked.
 pub struct MadeUp {
     prepared: Prepared,
     folder: PathBuf,
     given: BTreeMap<String, u32>,
     /// All that was asked and answered.
-    pub gates: Vec<Gate>,
+    pub gates: Vec<DryGate>,
 }
 
 impl MadeUp {
@@ -105,7 +93,7 @@ impl Players for MadeUp {
         let Some(said) = said else { return Ok(None) };
         let waiting = &execution["waiting_for"];
         let by = who(&waiting["who"]);
-        self.gates.push(Gate {
+        self.gates.push(DryGate {
             checkpoint: text_of(&execution["checkpoint_name"]),
             kind: text_of(&waiting["kind"]),
             question: text_of(&waiting["question"]),

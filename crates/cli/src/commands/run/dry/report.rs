@@ -2,97 +2,28 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use holdpoint_agents::model::Providers;
 use holdpoint_engine::work::ANSWER_TOKENS;
-use serde::Serialize;
+use holdpoint_server::{
+    DryCheckpoint, DryEstimate, DryFinding, DryGate, DryModel, DryOutput, DryRunReport, DryTold, FieldError,
+};
 use serde_json::{Value, json};
 
 use super::super::walk::Stands;
-use super::people::{Gate, MadeUp};
-use crate::client::Api;
+use super::people::MadeUp;
+use crate::client::{Api, Body};
 use crate::context::Context;
 use crate::problem::{Exit, Failure, Problem};
 use crate::table::{Table, text_of};
 use crate::text;
 
-/// What was found.
-#[derive(Serialize)]
-pub struct Found {
-    pub pipeline_name: String,
-    /// `completed`, `failed`, `paused`, or `stopped` where a made-up answer did not do.
-    pub status: String,
-    pub checkpoints: Vec<Checkpoint>,
-    /// Checkpoints that were not reached.
-    pub not_reached: Vec<String>,
-    pub models: Vec<Model>,
-    pub estimate: Estimate,
-    /// What would go wrong, and what cannot be told without doing it in earnest.
-    pub findings: Vec<Finding>,
-}
+/// How many characters of an output are shown.
+const SHOWN: usize = 4_000;
 
-/// One visit to a checkpoint.
-#[derive(Serialize)]
-pub struct Checkpoint {
-    pub name: String,
-    pub mode: String,
-    pub status: String,
-    /// How many attempts the last revision took.
-    pub attempts: Value,
-    pub revisions: Value,
-    pub gates: Vec<Gate>,
-    /// What the agents are told, part by part.
-    pub told: Vec<Told>,
-    pub inputs: Vec<String>,
-    pub outputs: Vec<String>,
-    pub check: Value,
-    pub usage: Value,
-}
-
-/// What one agent is told at first.
-#[derive(Serialize)]
-pub struct Told {
-    pub agent: String,
-    pub tokens: Value,
-    pub parts: Value,
-}
-
-/// A model that would be asked.
-#[derive(Serialize)]
-pub struct Model {
-    pub name: String,
-    pub priced: bool,
-    pub usage: Value,
-}
-
-/// What a run would cost.
-#[derive(Serialize)]
-pub struct Estimate {
-    pub calls: u64,
-    pub input_tokens: u64,
-    pub output_tokens: u64,
-    pub cost_usd: f64,
-    /// How many tokens an answer was taken to have, where no stub says.
-    pub tokens_per_answer: u64,
-    /// Whether the cost of every model is known.
-    pub complete: bool,
-}
-
-/// Something to know.
-#[derive(Serialize)]
-pub struct Finding {
-    /// `error` where the walk stopped, `warning` where a real run would, else `note`.
-    pub level: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub checkpoint: Option<String>,
-    pub message: String,
-}
-
-impl Found {
-    fn exit(&self) -> Exit {
-        if self.status == "completed" { Exit::Done } else { Exit::Failed }
-    }
+fn exit(found: &DryRunReport) -> Exit {
+    if found.status == "completed" { Exit::Done } else { Exit::Failed }
 }
 
 /// Reads what a walk has left.
@@ -104,11 +35,11 @@ pub fn report(
     stands: Option<&Stands>,
     models: &Providers,
     scripts: &Path,
-) -> Result<Found, Problem> {
+) -> Result<DryRunReport, Problem> {
     let now = api.get(&format!("/api/runs/{run}"))?;
     let mut all = api.get(&format!("/api/runs/{run}/checkpoints"))?;
     let executions = all["items"].as_array_mut().map(std::mem::take).unwrap_or_default();
-    let mut gates: BTreeMap<String, Vec<Gate>> = BTreeMap::new();
+    let mut gates: BTreeMap<String, Vec<DryGate>> = BTreeMap::new();
     for gate in people.gates {
         gates.entry(gate.checkpoint.clone()).or_default().push(gate);
     }
@@ -118,7 +49,7 @@ pub fn report(
         if execution["status"] == "pending" && execution["waiting_for"].is_null() {
             continue;
         }
-        failed(execution, &mut findings);
+        failed(execution, scripts, &mut findings);
         checkpoints.push(checkpoint(api, execution, pipeline, &mut gates)?);
     }
     let status = match stands {
@@ -131,13 +62,13 @@ pub fn report(
     let names = pipeline["checkpoints"].as_array().into_iter().flatten();
     let names = names.map(|each| text_of(&each["checkpoint_name"]));
     let not_reached =
-        names.filter(|name| checkpoints.iter().all(|each: &Checkpoint| each.name != *name)).collect();
+        names.filter(|name| checkpoints.iter().all(|each: &DryCheckpoint| each.name != *name)).collect();
     let by_model = api.get(&format!("/api/usage?run_id={run}&group_by=model"))?;
     let models = models_of(&by_model, models, &mut findings);
     left_out(pipeline, scripts, &checkpoints, &mut findings);
     let total = &by_model["total"];
     let count = |name: &str| total[name].as_u64().unwrap_or(0);
-    let estimate = Estimate {
+    let estimate = DryEstimate {
         calls: count("calls"),
         input_tokens: count("input_tokens"),
         output_tokens: count("output_tokens"),
@@ -146,23 +77,25 @@ pub fn report(
         complete: models.iter().all(|model| model.priced),
     };
     let pipeline_name = text_of(&pipeline["pipeline_name"]);
-    Ok(Found { pipeline_name, status, checkpoints, not_reached, models, estimate, findings })
+    Ok(DryRunReport { pipeline_name, status, checkpoints, not_reached, models, estimate, findings })
 }
 
 fn checkpoint(
     api: &Api,
     execution: &Value,
     pipeline: &Value,
-    gates: &mut BTreeMap<String, Vec<Gate>>,
-) -> Result<Checkpoint, Problem> {
+    gates: &mut BTreeMap<String, Vec<DryGate>>,
+) -> Result<DryCheckpoint, Problem> {
     let name = text_of(&execution["checkpoint_name"]);
     let mut definitions = pipeline["checkpoints"].as_array().into_iter().flatten();
     let definition = definitions.find(|each| each["checkpoint_name"] == execution["checkpoint_name"]);
     let id = text_of(&execution["execution_id"]);
     let context = api.get(&format!("/api/executions/{id}/context"))?;
-    let told = context["rendered"].as_array().into_iter().flatten().map(|each| Told {
+    let told = context["rendered"].as_array().into_iter().flatten().map(|each| DryTold {
         agent: text_of(&each["agent_name"]),
-        tokens: each["tokens"].clone(),
+        system: text_of(&each["system"]),
+        user: text_of(&each["user"]),
+        tokens: each["tokens"].as_u64().unwrap_or(0),
         parts: each["parts"].clone(),
     });
     let files = |list: &Value, field: &str| -> Vec<String> {
@@ -170,35 +103,54 @@ fn checkpoint(
     };
     let earlier = context["referenced_outputs"].as_array().into_iter().flatten();
     let given = std::iter::once(&context["previous_version"]).chain(earlier);
-    Ok(Checkpoint {
+    Ok(DryCheckpoint {
         mode: definition.map(|each| text_of(&each["execution"]["mode"])).unwrap_or_default(),
         status: text_of(&execution["status"]),
-        attempts: execution["attempt_number"].clone(),
-        revisions: execution["revision_iteration"].clone(),
+        attempts: count(&execution["attempt_number"]),
+        revisions: count(&execution["revision_iteration"]),
         gates: gates.remove(&name).unwrap_or_default(),
         told: told.collect(),
         inputs: given.flat_map(|each| files(&each["artifacts"], "artifact_name")).collect(),
         outputs: files(&execution["artifacts_generated"], "artifact_name"),
+        made: made(api, &execution["artifacts_generated"])?,
         check: execution["check"].clone(),
         usage: execution["usage"].clone(),
         name,
     })
 }
 
+fn count(value: &Value) -> u32 {
+    value.as_u64().and_then(|count| u32::try_from(count).ok()).unwrap_or(0)
+}
+
+/// The beginnings of outputs.
+fn made(api: &Api, outputs: &Value) -> Result<Vec<DryOutput>, Problem> {
+    let outputs = outputs.as_array().into_iter().flatten();
+    let read = |output: &Value| {
+        let path = format!("/api/artifacts/{}/download", text_of(&output["artifact_record_id"]));
+        let bytes = api.send("GET", &path, Body::None)?.accepted()?.bytes;
+        let text = String::from_utf8_lossy(&bytes);
+        let shown: String = text.chars().take(SHOWN).collect();
+        let cut = shown.len() < text.len();
+        Ok(DryOutput { name: text_of(&output["artifact_name"]), text: shown, cut })
+    };
+    outputs.map(read).collect()
+}
+
 /// What an execution failed of.
-fn failed(execution: &Value, findings: &mut Vec<Finding>) {
+fn failed(execution: &Value, scripts: &Path, findings: &mut Vec<DryFinding>) {
     let error = &execution["error_details"]["last_error"];
     if execution["status"] == "failed" && !error.is_null() {
-        findings.push(Finding {
-            level: "error",
-            checkpoint: Some(text_of(&execution["checkpoint_name"])),
-            message: format!("{} ({})", text_of(&error["error_message"]), text_of(&error["error_type"])),
-        });
+        // The folder is gone when this is read.
+        let folder: PathBuf = scripts.components().collect();
+        let message = text_of(&error["error_message"]).replace(&*folder.to_string_lossy(), "`scripts`");
+        let message = format!("{message} ({})", text_of(&error["error_type"]));
+        findings.push(finding("error", Some(text_of(&execution["checkpoint_name"])), message));
     }
 }
 
 /// Why the walk did not go on from a question.
-fn stopped(stands: &Stands) -> Finding {
+fn stopped(stands: &Stands) -> DryFinding {
     let question = text_of(&stands.execution["waiting_for"]["question"]);
     let message = match &stands.refused {
         Some(problem) => {
@@ -206,31 +158,38 @@ fn stopped(stands: &Stands) -> Finding {
         }
         None => format!("“{question}” was asked again and again: made-up answers lead in a circle"),
     };
-    Finding { level: "error", checkpoint: Some(text_of(&stands.execution["checkpoint_name"])), message }
+    let fields = stands.refused.iter().flat_map(|problem| problem.fields.iter().cloned());
+    let errors = fields.map(|(pointer, message)| FieldError { pointer, message }).collect();
+    let checkpoint = Some(text_of(&stands.execution["checkpoint_name"]));
+    DryFinding { errors, ..finding("error", checkpoint, message) }
+}
+
+fn finding(level: &str, checkpoint: Option<String>, message: String) -> DryFinding {
+    DryFinding { level: level.to_owned(), checkpoint, message, errors: Vec::new() }
 }
 
 /// The models that were named, with what a real run would need of them.
-fn models_of(usage: &Value, providers: &Providers, findings: &mut Vec<Finding>) -> Vec<Model> {
+fn models_of(usage: &Value, providers: &Providers, findings: &mut Vec<DryFinding>) -> Vec<DryModel> {
     let mut models = Vec::new();
     for group in usage["items"].as_array().into_iter().flatten() {
         let Some(name) = group["key"].as_str() else { continue };
         if let Err(cause) = providers.check(name) {
             let message = format!("a real run cannot ask `{name}`: {cause}");
-            findings.push(Finding { level: "warning", checkpoint: None, message });
+            findings.push(finding("warning", None, message));
         }
         // What is played from a file costs nothing, and that is known.
         let priced = providers.price_of(name).is_some() || name.starts_with("script/");
         if !priced {
             let message = format!("what `{name}` costs is not known here; it counts as nothing");
-            findings.push(Finding { level: "note", checkpoint: None, message });
+            findings.push(finding("note", None, message));
         }
-        models.push(Model { name: name.to_owned(), priced, usage: group["usage"].clone() });
+        models.push(DryModel { name: name.to_owned(), priced, usage: group["usage"].clone() });
     }
     models
 }
 
 /// What no dry run can tell.
-fn left_out(pipeline: &Value, scripts: &Path, walked: &[Checkpoint], findings: &mut Vec<Finding>) {
+fn left_out(pipeline: &Value, scripts: &Path, walked: &[DryCheckpoint], findings: &mut Vec<DryFinding>) {
     for checkpoint in pipeline["checkpoints"].as_array().into_iter().flatten() {
         let execution = &checkpoint["execution"];
         let tools = execution["agent_config"]["tools"].as_array().into_iter().flatten();
@@ -239,7 +198,7 @@ fn left_out(pipeline: &Value, scripts: &Path, walked: &[Checkpoint], findings: &
             tools.map(text_of).filter(|tool| !built_in.contains(&tool.as_str())).collect();
         let mut note = |message: String| {
             let checkpoint = Some(text_of(&checkpoint["checkpoint_name"]));
-            findings.push(Finding { level: "note", checkpoint, message });
+            findings.push(finding("note", checkpoint, message));
         };
         if !outside.is_empty() {
             note(format!(
@@ -264,15 +223,15 @@ fn left_out(pipeline: &Value, scripts: &Path, walked: &[Checkpoint], findings: &
 }
 
 /// Says it.
-pub fn tell(found: &Found, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
+pub fn tell(found: &DryRunReport, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     if context.output.is_json() {
         context.output.value(&json!(found))?;
-        return Ok(found.exit());
+        return Ok(exit(found));
     }
     let mut table =
         Table::new(&["checkpoint", "mode", "status", "attempts", "asked", "told", "makes", "cost"]);
     for each in &found.checkpoints {
-        let told: u64 = each.told.iter().filter_map(|told| told.tokens.as_u64()).sum();
+        let told: u64 = each.told.iter().map(|told| told.tokens).sum();
         table.row([
             text::line(&each.name),
             each.mode.clone(),
@@ -308,7 +267,7 @@ pub fn tell(found: &Found, context: &mut Context<'_, '_>) -> Result<Exit, Failur
         let _ = writeln!(lines, "{}: {at}{}", finding.level, text::line(&finding.message));
     }
     context.output.data(&lines)?;
-    Ok(found.exit())
+    Ok(exit(found))
 }
 
 fn dollars(amount: f64) -> String {

@@ -6,9 +6,9 @@ use crate::facts::{Offers, ToolServer};
 /// The tools that are built in.
 pub const TOOLS: [&str; 3] = ["web_search", "code_execution", "file_operations"];
 
-/// Looks every tool up. A name that nothing stands behind is an error where it is known what there is, and
+/// Looks up every tool, and the time. A name that nothing stands behind is an error where it is known what there is, and
 /// else a warning: the tool must then come from a server that is configured where the work is done.
-pub fn examine_tools(definition: &CheckpointDefinition, offers: &dyn Offers) -> Findings {
+pub fn examine_offered(definition: &CheckpointDefinition, offers: &dyn Offers) -> Findings {
     let mut found = Findings::default();
     let timeout = &definition.execution.timeout_config;
     if let (true, Some(minutes), Some(most)) =
@@ -116,9 +116,9 @@ mod tests {
         definition.execution.timeout_config.enabled = true;
         for (minutes, faults) in [(480, 0), (481, 1)] {
             definition.execution.timeout_config.timeout_minutes = Some(minutes);
-            let Findings { errors, .. } = examine_tools(&definition, &Here);
+            let Findings { errors, .. } = examine_offered(&definition, &Here);
             assert_eq!(errors.len(), faults, "{minutes}");
-            assert!(examine_tools(&definition, &NothingKnown).errors.is_empty());
+            assert!(examine_offered(&definition, &NothingKnown).errors.is_empty());
         }
     }
 
@@ -127,7 +127,7 @@ mod tests {
         let agent = json!({"name": "A", "system_prompt": "s", "task_prompt": "t"});
         let config = json!({"creation_mode": "single", "agent": agent, "tools": tools, "model": model});
         definition.execution.agent_config = serde_json::from_value(config).expect("a config");
-        let Findings { errors, warnings } = examine_tools(&definition, offers);
+        let Findings { errors, warnings } = examine_offered(&definition, offers);
         let line = |kind: &str, fault: &Fault| format!("{kind} {}: {}\n", fault.pointer, fault.message);
         let errors = errors.iter().map(|fault| line("error", fault));
         let told: String = errors.chain(warnings.iter().map(|fault| line("warning", fault))).collect();
