@@ -140,10 +140,20 @@ it('slices 14 and 15: agents are named, made by a meta-agent, or one alone, and 
   await field('Turns, at most').fill('9');
   await page.getByRole('button', { name: 'Try this checkpoint' }).click();
   const look = page.getByRole('dialog');
-  await look.getByText('=== YOUR TASK ===').waitFor();
-  await look.getByText(/Three people who know the market/).first().waitFor();
+  const came = look.getByRole('region', { name: 'What came of it' });
+  await came.getByText('It completes.').waitFor();
+  // Everything is made up at first: the agents that the meta-agent would make, and what they would be told.
+  await look.getByText(/is told/).first().click();
+  await came.getByText(/=== YOUR TASK ===/).first().waitFor();
   expect(await axe(page)).toEqual([]);
+  await shot(page, 'editor-try');
+  // What is written for it is taken instead, and checked as in earnest.
+  const output = look.getByRole('textbox').first();
+  await output.fill('# Written by hand');
+  await look.getByRole('button', { name: 'Try it' }).click();
+  await came.getByText('# Written by hand').waitFor();
   await page.keyboard.press('Escape');
+  expect((await server.api<{ items: unknown[] }>('GET', '/api/pipelines?deleted=true')).items).toEqual([]);
   // Content may change while a run goes; the order may not.
   await save().click();
   await saved();

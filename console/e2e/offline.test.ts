@@ -1,6 +1,6 @@
 /** The program goes away and comes back, with the page open all the while. */
 import { expect, it } from 'vitest';
-import { axe, eachTest, kill, page, seedForm, seedReview, server, shot, signIn, startServer, startWire, until } from './world';
+import { axe, eachTest, endSessions, kill, page, seedForm, seedReview, server, shot, signIn, startServer, startWire, until } from './world';
 
 eachTest();
 
@@ -29,12 +29,13 @@ it('turns decisions off with the reason while the server is gone, and goes on wh
   await page.getByText('# Plan for the first release').waitFor();
   await page.getByRole('heading', { level: 1 }).waitFor();
 
+  endSessions(at);
   const again = await startServer(at);
   // Somebody else decides, before this page is back.
   const waiting = (await again.api<{ waiting_for: { digest: string } }>('GET', `/api/executions/${execution}`)).waiting_for;
   await again.api('POST', `/api/executions/${execution}/approve-complete`, { digest: waiting.digest });
   await seedForm(again, 'While it was away');
-  // Sessions end with the process: the page asks for a token, over the screen as it was.
+  // The session has ended meanwhile: the page asks for a token, over the screen as it was.
   const dialog = page.getByRole('dialog', { name: 'Sign in again' });
   await dialog.getByLabel('Token').fill('hp_wrong');
   await page.keyboard.press('Enter');
@@ -57,6 +58,21 @@ it('turns decisions off with the reason while the server is gone, and goes on wh
   await page.getByRole('link', { name: /fill in. And afterwards/ }).waitFor();
   expect(await marked()).toBe(true);
   expect((await again.api<{ status: string }>('GET', `/api/runs/${run.run_id}`)).status).toBe('completed');
+  await again.stop();
+});
+
+it('is still signed in when the server was started again', async () => {
+  const first = await startServer();
+  await seedForm(first, 'Before it went');
+  await signIn(page, first, '/inbox');
+  await page.getByText(/^Live/).waitFor();
+  await mark();
+  const again = await startServer(await kill(first));
+  await seedForm(again, 'Afterwards');
+  await page.getByRole('link', { name: /fill in. Afterwards/ }).waitFor();
+  expect(await marked()).toBe(true);
+  await page.reload();
+  await page.getByRole('link', { name: /fill in. Before it went/ }).waitFor();
   await again.stop();
 });
 

@@ -1,6 +1,6 @@
 /** The frame around all screens: signing in, keys, palette, addresses, the live connection, weight. */
 import { expect, it } from 'vitest';
-import { axe, eachTest, kill, page, seedForm, server, shot, signIn, startServer, startWire, until } from './world';
+import { axe, eachTest, endSessions, kill, page, seedForm, server, shot, signIn, startServer, startWire, until } from './world';
 
 let seeded: Awaited<ReturnType<typeof seedForm>>;
 
@@ -100,8 +100,9 @@ it('asks to sign in again when the session is over', async () => {
   const other = await startServer();
   await signIn(page, other, '/inbox');
   await page.getByText(/^Live/).waitFor();
-  // Sessions end with the process.
-  const again = await startServer(await kill(other));
+  const at = await kill(other);
+  endSessions(at);
+  const again = await startServer(at);
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   await again.stop();
 });

@@ -79,6 +79,11 @@ export async function kill(server: Server): Promise<{ home: string; port: number
   return { home: server.home, port: Number(new URL(server.url).port) };
 }
 
+/** Ends the sessions of a server that is not running, as time would. */
+export function endSessions(at: { home: string; port: number }): void {
+  rmSync(join(at.home, `keys/sessions-${at.port}.json`));
+}
+
 export interface Wire {
   /** The server, as it is reached through the wire. */
   server: Server;

@@ -4,6 +4,7 @@ import { many } from './figures';
 import { onwards, type Place } from './pipelines';
 import { isMine } from './rights';
 import { asked, type Status } from './status';
+import { type Point, takenBack } from './undo';
 
 export interface Question {
   /** Names it in the address. */
@@ -82,6 +83,28 @@ export function consequence(waiting: InboxItem['waiting_for'], stands: Place | u
       return 'The run goes on along what you pick.';
     case 'retry':
       return 'The run is paused. Trying again keeps everything that was done before.';
+    default:
+      return '';
+  }
+}
+
+/** How the answer that stands first is undone, in one sentence; nothing while that is not known. */
+export function undone(waiting: Pick<InboxItem['waiting_for'], 'kind' | 'who'>, point: Point | null | undefined, name: string): string {
+  const left = (waiting.who.required_approvals ?? 1) - (waiting.who.approved_by?.length ?? 0);
+  switch (waiting.kind) {
+    case 'approve_complete':
+      return left > 1 ? 'Your approval stands until somebody asks for a revision.' : takenBack(point, name);
+    case 'approve_start':
+      return left > 1 ? 'Your approval cannot be withdrawn.' : 'Undo stops it and pauses the run.';
+    case 'start':
+    case 'retry':
+      return 'Undo stops it and pauses the run.';
+    case 'script_input':
+    case 'guidance':
+    case 'budget':
+      return 'It cannot be undone, but the work can be stopped.';
+    case 'choice':
+      return 'It cannot be undone.';
     default:
       return '';
   }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { bars, found, lasted, onwards, place, stops } from './pipelines';
+import { bars, found, lastGate, lasted, onwards, place, stops } from './pipelines';
 
 const checkpoint = (id: string, start = false, complete = false) =>
   ({ checkpoint_id: id, checkpoint_name: id, execution: { mode: 'human_only' }, human_interaction: { requires_approval_to_start: start, requires_approval_to_complete: complete } }) as never;
@@ -16,6 +16,13 @@ it('draws each checkpoint as the latest run has it, with a hold line where someb
   const asking = stops(pipeline, { nodes: [node('A', 'waiting_approval_to_complete'), node('B'), node('C')] }, undefined, () => true);
   expect(asking[1]?.gate).toBe('reached');
   expect(stops(pipeline, undefined, undefined, () => true).every((stop) => !stop.reached)).toBe(true);
+});
+
+it('draws a hold line after the last checkpoint, where its result is approved', () => {
+  const pipeline = { checkpoints: [checkpoint('A'), checkpoint('B', false, true)] };
+  const gate = (status?: string) => lastGate(pipeline, { nodes: [node('B', status)] });
+  expect([gate(), gate('in_progress'), gate('waiting_approval_to_complete'), gate('completed')]).toEqual(['ahead', 'ahead', 'reached', 'passed']);
+  expect(lastGate({ checkpoints: [checkpoint('A')] }, undefined)).toBeUndefined();
 });
 
 it('says what follows a checkpoint, from the definition', () => {

@@ -43,6 +43,14 @@ export function stops(pipeline: Pick<Pipeline, 'checkpoints'>, graph: Pick<Graph
   });
 }
 
+/** The hold line after the last checkpoint, where its result has to be approved. */
+export function lastGate(pipeline: Pick<Pipeline, 'checkpoints'>, graph: Pick<Graph, 'nodes'> | undefined): TrackStop['gate'] {
+  const last = pipeline.checkpoints.at(-1);
+  if (!last?.human_interaction.requires_approval_to_complete) return undefined;
+  const status = graph?.nodes.find((node) => node.id === last.checkpoint_id)?.status;
+  return status === 'waiting_approval_to_complete' ? 'reached' : status === 'completed' ? 'passed' : 'ahead';
+}
+
 export interface Bar {
   id: string;
   version: number;

@@ -3,6 +3,7 @@ import type { Artifact, Event, Execution, InputField, Interaction, WaitingFor } 
 import type { FieldFault, Problem } from '@/api/problem';
 import { many, sentence } from './figures';
 import { onwards, type Place } from './pipelines';
+import { type Point, takenBack, takenUp, within } from './undo';
 
 /** The ways to decide about a result. */
 export type Option = 'approve' | 'edit' | 'revise' | 'reject';
@@ -62,14 +63,28 @@ export function follows(option: Option, waiting: Pick<WaitingFor, 'who'>, stands
   }
 }
 
-/** What happens when a question inside a step, or before it, is answered. */
-export function afterwards(waiting: Pick<WaitingFor, 'kind'>, stands: Place | undefined): string {
+/** How each choice is undone, in one sentence; nothing while that is not known. */
+export function undone(option: Option, waiting: Pick<WaitingFor, 'who'>, point: Point | null | undefined, name: string): string {
+  const left = (waiting.who.required_approvals ?? 1) - (waiting.who.approved_by?.length ?? 0);
+  switch (option) {
+    case 'approve':
+    case 'edit':
+      return left > 1 ? 'Your approval stands until somebody asks for a revision.' : takenBack(point, name);
+    case 'revise':
+      return 'It cannot be undone; what was made is kept.';
+    case 'reject':
+      return takenUp(within(point));
+  }
+}
+
+/** What happens when a question inside a step, or before it, is answered; `approved`: somebody has to approve the result. */
+export function afterwards(waiting: Pick<WaitingFor, 'kind'>, stands: Place | undefined, approved = false): string {
   switch (waiting.kind) {
     case 'start':
     case 'approve_start':
       return 'Then the work begins. Nothing has been done yet.';
     case 'form':
-      return `When it is sent, the form counts and ${onwards(stands)}.`;
+      return approved ? `When it is sent, it waits to be approved; then ${onwards(stands)}.` : `When it is sent, the form counts and ${onwards(stands)}.`;
     case 'script_input':
       return 'The script goes on with what you write.';
     case 'guidance':

@@ -58,7 +58,7 @@ export function asked(waiting: Pick<WaitingFor, 'kind' | 'who'>, mine: boolean):
   const known = ASKED[waiting.kind] ?? { icon: 'hold-ask' as const, word: 'Waiting for an answer' };
   if (mine) return status(known.icon, 'hold', known.word);
   const [name] = waiting.who.approvers ?? [];
-  return status('others', 'hold-ink', `Waiting for ${name ?? `somebody who is ${article(waiting.who.role)} ${waiting.who.role}`}`);
+  return status('others', 'hold-ink', `Waiting for ${name ?? `${article(waiting.who.role)} ${waiting.who.role}`}`);
 }
 
 const article = (word: string) => (/^[aeiou]/.test(word) ? 'an' : 'a');

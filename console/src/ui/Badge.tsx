@@ -18,13 +18,13 @@ export function Badge({ status, children, className }: { status: Status; childre
   return (
     <span
       className={clsx(
-        'inline-flex h-5 flex-none items-center gap-[5px] rounded-1 border pr-[7px] pl-[5px] text-small font-medium whitespace-nowrap forced-colors:border-[CanvasText]',
+        'inline-flex h-5 min-w-0 items-center gap-[5px] rounded-1 border pr-[7px] pl-[5px] text-small font-medium whitespace-nowrap forced-colors:border-[CanvasText]',
         TONES[status.tone],
         className,
       )}
     >
       <StatusMark icon={status.icon} size={14} />
-      {children ?? status.word.charAt(0).toLowerCase() + status.word.slice(1)}
+      <span className="truncate">{children ?? status.word.charAt(0).toLowerCase() + status.word.slice(1)}</span>
     </span>
   );
 }

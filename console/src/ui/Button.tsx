@@ -35,9 +35,10 @@ const KINDS = {
   'danger-fill': 'border-fail bg-fail text-surface shadow-1',
 };
 const SIZES = {
-  small: 'h-[26px] gap-1.5 px-2 text-small',
-  normal: 'h-[30px] gap-[7px] px-[11px]',
-  decisive: 'h-[34px] gap-[7px] px-[13px]',
+  // A thumb needs 44, whatever the size elsewhere.
+  small: 'h-[26px] gap-1.5 px-2 text-small max-tablet:h-11 max-tablet:px-3',
+  normal: 'h-[30px] gap-[7px] px-[11px] max-tablet:h-11',
+  decisive: 'h-[34px] gap-[7px] px-[13px] max-tablet:h-[46px]',
   phone: 'h-[46px] gap-2 rounded-3 px-4 text-phone',
 };
 

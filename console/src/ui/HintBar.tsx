@@ -3,11 +3,12 @@ import { useConnection } from '@/api/live/connection';
 import { count } from '@/model/figures';
 import { clock } from '@/model/time';
 import { Keys } from './Keys';
-import { useShortcuts } from './shortcuts';
+import { acting, useShortcuts } from './shortcuts';
 
 export function HintBar() {
   const connection = useConnection();
-  const hints = useShortcuts().filter((one) => one.hint && one.keys !== '' && one.keys !== '?').sort((a, b) => a.order - b.order);
+  const all = useShortcuts();
+  const hints = all.filter((one) => one.hint && one.keys !== '' && one.keys !== '?' && acting(all, one.keys)?.label === one.label).sort((a, b) => a.order - b.order);
   // Keys with one word, such as j and k, stand together.
   const words = new Map<string, string[]>();
   for (const one of hints) {

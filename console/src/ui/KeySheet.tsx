@@ -1,10 +1,11 @@
 /** All keys of this screen, read from what is registered. */
 import { Keys } from './Keys';
 import { Dialog } from './overlays';
-import { type Shortcut, useShortcuts } from './shortcuts';
+import { acting, type Shortcut, useShortcuts } from './shortcuts';
 
 export function KeySheet({ open, onClose }: { open: boolean; onClose: () => void }) {
-  const shortcuts = useShortcuts().filter((one) => one.keys !== '');
+  const every = useShortcuts();
+  const shortcuts = every.filter((one) => one.keys !== '' && acting(every, one.keys)?.group === one.group);
   const groups = new Map<string, Map<string, Shortcut>>();
   for (const shortcut of shortcuts) {
     const group = groups.get(shortcut.group) ?? new Map<string, Shortcut>();
@@ -21,7 +22,7 @@ export function KeySheet({ open, onClose }: { open: boolean; onClose: () => void
             <dl>
               {[...all.values()].map((one) => (
                 <div key={one.keys} className="flex min-h-[26px] items-center justify-between gap-4 border-t border-line">
-                  <dt className="first-letter:uppercase">{one.label}</dt>
+                  <dt className="first-letter:uppercase">{one.long ?? one.label}</dt>
                   <dd className="flex">
                     <Keys keys={one.keys} />
                   </dd>

@@ -23,7 +23,7 @@ export function SegmentedControl({ value, onChange, segments, label, className }
         <ToggleGroup.Item
           key={segment.value}
           value={segment.value}
-          className="flex h-6 items-center gap-1.5 rounded-1 px-[9px] text-small font-medium whitespace-nowrap text-ink-2 focus-visible:-outline-offset-2 data-[state=on]:bg-raised data-[state=on]:font-name data-[state=on]:text-ink data-[state=on]:shadow-1 max-tablet:h-9 forced-colors:data-[state=on]:border"
+          className="flex h-6 items-center gap-1.5 rounded-1 px-[9px] text-small font-medium whitespace-nowrap text-ink-2 focus-visible:-outline-offset-2 data-[state=on]:bg-raised data-[state=on]:font-name data-[state=on]:text-ink data-[state=on]:shadow-1 max-tablet:h-11 forced-colors:data-[state=on]:border"
         >
           {segment.label}
           {segment.count !== undefined && <span className="text-ink-3">{segment.count}</span>}
@@ -42,7 +42,7 @@ export function Tabs({ value, onChange, tabs, label, children, className }: { va
   }, [value]);
   return (
     <Radix.Root value={value} onValueChange={onChange} className={clsx('flex min-h-0 flex-col', className)} activationMode="manual">
-      <Radix.List ref={list} aria-label={label} className="scroll-pane flex h-[38px] flex-none gap-[18px] overflow-y-hidden border-b border-line px-5 max-tablet:px-4">
+      <Radix.List ref={list} aria-label={label} className="scroll-pane flex h-[38px] flex-none gap-[18px] overflow-y-hidden border-b border-line px-5 max-tablet:h-[46px] max-tablet:px-4">
         {tabs.map((tab) => (
           <Radix.Trigger
             key={tab.value}

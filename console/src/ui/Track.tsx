@@ -48,17 +48,18 @@ export function Track({ stops, current, label, size = 'full', onSelect, end }: P
       <ol aria-label={label} className="flex items-center overflow-hidden">
         {stops.map((stop, at) => (
           <Fragment key={stop.id}>
-            {at > 0 && <Way done={stop.reached} className="w-12 max-w-12" gate={stop.gate} />}
+            {at > 0 ? <Way done={stop.reached} className="w-12 max-w-12" gate={stop.gate} /> : stop.gate && <HoldLine state={stop.gate} className="mr-1 h-4" />}
             <li className="flex items-center" aria-current={stop.id === current ? 'step' : undefined}>
               <StatusMark icon={stop.status.icon} tone={stop.status.tone} label={`${stop.name}: ${stop.status.word}`} />
             </li>
           </Fragment>
         ))}
+        {end && <HoldLine state={end} className="ml-1 h-4" />}
       </ol>
     );
   }
   return (
-    <ol ref={list} aria-label={label} onKeyDown={walk} className="scroll-pane flex overflow-y-hidden pb-1">
+    <ol ref={list} aria-label={label} onKeyDown={walk} className="scroll-pane relative flex overflow-y-hidden pb-1">
       {stops.map((stop, at) => {
         const next = stops[at + 1];
         return (
@@ -71,7 +72,7 @@ export function Track({ stops, current, label, size = 'full', onSelect, end }: P
             <button
               type="button"
               onClick={() => onSelect?.(stop.id)}
-              className={clsx('mt-1 max-w-full self-start rounded-1 pr-4 text-left', !onSelect && 'pointer-events-none')}
+              className={clsx('mt-1 max-w-full self-start rounded-1 pr-4 text-left max-tablet:min-h-11', !onSelect && 'pointer-events-none')}
             >
               <span className={clsx('block truncate font-name', stop.id === current && (stop.status.tone === 'live' ? 'text-live' : 'underline decoration-2 underline-offset-4'))}>
                 {stop.name}

@@ -105,7 +105,7 @@ export function Select({ options, className, ...rest }: SelectHTMLAttributes<HTM
   const wire = useField();
   return (
     <span className={clsx('relative inline-flex w-full items-center', className)}>
-      <select {...wire} {...rest} className={clsx(box, 'h-[30px] appearance-none pr-7 pl-[9px] max-tablet:h-[46px]')}>
+      <select {...wire} {...rest} className={clsx(box, 'h-[30px] appearance-none pr-7 pl-[9px] max-tablet:h-[46px] max-tablet:rounded-3')}>
         {options.map((option) => (
           <option key={option.value} value={option.value} className="bg-raised text-ink">
             {option.label}
@@ -126,7 +126,7 @@ export function Switch({ checked, onChange, label, disabled = false }: { checked
       disabled={disabled}
       onCheckedChange={onChange}
       aria-label={label && wire.id ? label : undefined}
-      className="relative h-5 w-[34px] flex-none rounded-full border border-edge bg-sunken transition-colors data-[state=checked]:border-ink data-[state=checked]:bg-ink"
+      className="relative h-5 w-[34px] flex-none rounded-full border border-edge bg-sunken transition-colors after:absolute after:-inset-[3px] after:content-[''] max-tablet:after:-inset-x-2 max-tablet:after:-inset-y-[13px] data-[state=checked]:border-ink data-[state=checked]:bg-ink"
     >
       <Toggle.Thumb className="absolute top-[2px] left-[2px] block size-[14px] rounded-full bg-edge transition-transform data-[state=checked]:translate-x-[14px] data-[state=checked]:bg-surface" />
     </Toggle.Root>

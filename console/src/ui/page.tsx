@@ -67,7 +67,7 @@ export function Page({ title: name, heading, meta, actions, children }: PageProp
           )}
         </span>
       </header>
-      {actions && <div className="scroll-pane flex flex-none items-center gap-2 overflow-y-hidden border-b border-line px-4 py-2 tablet:hidden">{actions}</div>}
+      {actions && <div className="scroll-pane flex flex-none items-center gap-2 overflow-y-hidden border-b border-line px-4 py-2 tablet:hidden [&>[role=group]]:flex-none">{actions}</div>}
       <div className="relative flex min-h-0 flex-1 flex-col">{children}</div>
     </>
   );

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ariaKeys } from './Button';
 import { caps } from './Keys';
-import { pressed } from './shortcuts';
+import { acting, pressed, type Shortcut } from './shortcuts';
 
 const key = (name: string, more = {}) => ({ key: name, ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, ...more });
 
@@ -17,4 +17,14 @@ it('names keys as shortcuts write them', () => {
 it('draws and announces them', () => {
   expect([caps('mod+k'), caps('g i'), caps('escape'), caps('alt+arrowup'), caps('a')]).toEqual([['⌘K'], ['g', 'i'], ['esc'], ['⌥↑'], ['a']]);
   expect(ariaKeys('mod+enter')).toBe('Control+Enter');
+});
+
+it('gives a key to the toast that shows it, else to the screen, else to what is done anywhere', () => {
+  const one = (label: string, group: string, over = false): Shortcut => ({ keys: 'u', label, group, hint: true, order: 50, over, run: () => {} });
+  const [screen, anywhere, standing] = [one('undo the last', 'On this screen'), one('undo', 'Anywhere'), one('undo', 'Anywhere', true)];
+  expect(acting([anywhere, screen], 'u')).toBe(screen);
+  expect(acting([screen, anywhere], 'u')).toBe(screen);
+  expect(acting([standing, screen], 'u')).toBe(standing);
+  expect(acting([anywhere], 'u')).toBe(anywhere);
+  expect(acting([anywhere], 'x')).toBeUndefined();
 });

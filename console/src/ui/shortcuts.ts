@@ -9,10 +9,14 @@ export interface Shortcut {
   keys: string;
   /** What it does, as a short verb: it stands in the hint bar and on the sheet. */
   label: string;
+  /** What the sheet and the palette say instead, where there is more to say. */
+  long?: string | undefined;
   group: string;
   /** Whether the hint bar shows it, and where: lower numbers come first. */
   hint: boolean;
   order: number;
+  /** Whether it goes before every other action with the same key. */
+  over: boolean;
   run: () => void;
 }
 
@@ -22,8 +26,10 @@ export interface Options {
   hint?: boolean;
   /** A short word for the hint bar, where the label is longer. */
   as?: string | undefined;
+  long?: string | undefined;
   /** Its place in the hint bar; 50 where nothing is said. */
   order?: number;
+  over?: boolean;
 }
 
 let registered: readonly Shortcut[] = [];
@@ -41,19 +47,26 @@ const subscribe = (listener: () => void) => {
 
 export const useShortcuts = (): readonly Shortcut[] => useSyncExternalStore(subscribe, () => registered);
 
+/** The action that a key does: what goes before everything, else what the screen says, else what is done anywhere. */
+export function acting(all: readonly Shortcut[], keys: string): Shortcut | undefined {
+  const same = all.filter((one) => one.keys === keys);
+  return same.findLast((one) => one.over) ?? same.findLast((one) => one.group !== 'Anywhere') ?? same.at(-1);
+}
+
 /** Registers a key while the component is on the page; without `keys`, nothing. */
 export function useShortcut(keys: string | undefined, label: string, run: () => void, options: Options = {}): void {
   const latest = useRef(run);
   useLayoutEffect(() => {
     latest.current = run;
   });
-  const { group = 'On this screen', hint = true, as: shown = label, order = 50 } = options;
-  useEffect(() => {
+  const { group = 'On this screen', hint = true, as: shown = label, long, order = 50, over = false } = options;
+  // Before anything is drawn: what can be seen can be pressed.
+  useLayoutEffect(() => {
     if (!keys) return;
-    const shortcut: Shortcut = { keys, label: shown, group, hint, order, run: () => latest.current() };
+    const shortcut: Shortcut = { keys, label: shown, long, group, hint, order, over, run: () => latest.current() };
     change([...registered, shortcut]);
     return () => change(registered.filter((other) => other !== shortcut));
-  }, [keys, shown, group, hint, order]);
+  }, [keys, shown, long, group, hint, order, over]);
 }
 
 const LETTERS_OFF = 'holdpoint.letters';
@@ -90,13 +103,12 @@ export function useKeyboard(): void {
       const single = !key.startsWith('mod') && !key.startsWith('alt');
       if (single && key !== 'escape' && (typing(event.target) || !lettersOn())) return;
       // A dialog has the keyboard for itself, except for what it registered.
-      const inDialog = event.target instanceof Element && event.target.closest('[role=dialog]') !== null;
       const open = document.querySelector('[role=dialog]') !== null;
       // Enter and space belong to the control that has the focus.
       if ((key === 'enter' || key === ' ') && event.target instanceof Element && event.target.closest('a,button,summary,[role=menuitem]')) return;
       const two = first && Date.now() - first.at < SECOND ? `${first.key} ${key}` : undefined;
       first = undefined;
-      const find = (wanted: string) => registered.findLast((one) => one.keys === wanted && (!open || one.group === 'In this dialog' || (inDialog && one.group === 'In this dialog')));
+      const find = (wanted: string) => acting(open ? registered.filter((one) => one.group === 'In this dialog') : registered, wanted);
       const found = (two && find(two)) || find(key);
       if (found) {
         event.preventDefault();
@@ -119,7 +131,7 @@ export function useVerb(label: string, run: () => void, group = 'On this screen'
     latest.current = run;
   });
   useEffect(() => {
-    const verb: Shortcut = { keys: '', label, group, hint: false, order: 50, run: () => latest.current() };
+    const verb: Shortcut = { keys: '', label, group, hint: false, order: 50, over: false, run: () => latest.current() };
     change([...registered, verb]);
     return () => change(registered.filter((other) => other !== verb));
   }, [label, group]);

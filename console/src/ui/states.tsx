@@ -12,8 +12,8 @@ export function Empty({ title, children, action, className }: { title: string; c
     <div className={clsx('m-5 flex max-w-[520px] items-start gap-3 rounded-3 border border-dashed border-line-2 px-[18px] py-4 max-tablet:m-4', className)}>
       <Mark size={22} className="flex-none" />
       <div className="min-w-0">
-        <h2 className="text-body font-name">{title}</h2>
-        <p className="text-small text-ink-2">{children}</p>
+        <h2 className="text-body font-name max-tablet:text-phone">{title}</h2>
+        <p className="text-small text-ink-2 max-tablet:text-[13px]">{children}</p>
         {action && <div className="mt-2 flex flex-wrap items-center gap-2">{action}</div>}
       </div>
     </div>

@@ -52,7 +52,7 @@ function Half({ status, usage, seconds, decisions }: { status: string | null | u
       </p>
       <ul>
         {decisions.map((one) => (
-          <li key={one.interaction_id} className="flex items-baseline gap-2 text-small">
+          <li key={one.interaction_id} className="flex items-baseline gap-2 text-small max-tablet:flex-col max-tablet:gap-0">
             <span className="font-value">{one.actor ?? 'somebody'}</span>
             <span className="min-w-0 [overflow-wrap:anywhere]">
               {WORDS[one.type] ?? one.type.replaceAll('_', ' ')}

@@ -149,7 +149,7 @@ function Body({ it, beside }: { it: Comparison; beside: boolean }) {
 function Head({ side, name }: { side: Side; name: string }) {
   return (
     <div className="min-w-0 px-5 py-2 max-tablet:px-4">
-      <p className="truncate font-name">{name}</p>
+      <p className="font-name tablet:truncate">{name}</p>
       <p className="flex flex-wrap items-center gap-x-4 text-small text-ink-3">
         <StatusLabel status={sideStatus(side)} size={14} />
         {side.started_at && <Time at={side.started_at} as="moment" />}

@@ -15,7 +15,7 @@ interface Props {
   own: string;
 }
 
-const chip = 'inline-flex h-[26px] items-center gap-1.5 rounded-1 border px-[7px] text-small font-medium max-tablet:h-9';
+const chip = 'inline-flex h-[26px] items-center gap-1.5 rounded-1 border px-[7px] text-small font-medium max-tablet:h-11';
 
 export function Chips({ label, chosen, known, onChange, off, own }: Props) {
   const [text, setText] = useState('');

@@ -223,7 +223,7 @@ export function Editor({ pipeline, me }: { pipeline: Pipeline; me: Me | undefine
         {!off && adders}
       </div>
       <div className="scroll-pane min-h-0 flex-1 pb-3">
-        <button type="button" onClick={() => select(PIPELINE)} aria-current={part === undefined ? 'true' : undefined} className={`flex min-h-8 w-full items-center gap-[7px] pr-[14px] pl-[37px] text-left focus-visible:-outline-offset-2 ${part === undefined ? 'selected-row' : 'hover:bg-hover'}`}>
+        <button type="button" onClick={() => select(PIPELINE)} aria-current={part === undefined ? 'true' : undefined} className={`flex min-h-8 max-tablet:min-h-11 w-full items-center gap-[7px] pr-[14px] pl-[37px] text-left focus-visible:-outline-offset-2 ${part === undefined ? 'selected-row' : 'hover:bg-hover'}`}>
           <Icon name="settings" className="ml-[18px] text-ink-3" />
           <span className="font-medium text-ink-2">The pipeline itself</span>
         </button>
@@ -330,7 +330,7 @@ export function Editor({ pipeline, me }: { pipeline: Pipeline; me: Me | undefine
       <p aria-live="assertive" className="sr-only">
         {said}
       </p>
-      {ask === 'try' && <Try pipeline={base.name} onClose={() => setAsk(undefined)} />}
+      {ask === 'try' && <Try id={id} onClose={() => setAsk(undefined)} />}
       {ask === 'compare' && (
         <Dialog open onClose={() => setAsk(undefined)} title={`Beside definition ${pipeline.pipeline_definition_version}`} className="w-[min(880px,calc(100vw-32px))]!">
           <div className="scroll-pane max-h-[65dvh] rounded-2 border border-line" tabIndex={0} role="region" aria-label="What differs">

@@ -3,7 +3,7 @@ import { closestCenter, DndContext, DragOverlay, type DragEndEvent, type DragOve
 import { SortableContext, sortableKeyboardCoordinates, useSortable } from '@dnd-kit/sortable';
 import clsx from 'clsx';
 import { useState } from 'react';
-import { type Draft, modeOf, nameOf, type Part } from '@/model/definition';
+import { type Draft, modeOf, nameOf, type Part, textAt } from '@/model/definition';
 import { about, holds, MODE_WORDS } from '@/model/definition-words';
 import { Icon, StatusMark } from '@/ui/Icon';
 
@@ -19,6 +19,7 @@ interface Props {
 
 export function ModeIcon({ part, size = 16 }: { part: Part; size?: number }) {
   const mode = modeOf(part);
+  if (mode === 'agentic' && textAt(part.definition, '/execution/agent_config/discussion_mode') === 'council') return <Icon name="team" size={size} />;
   if (mode === 'agentic') return <StatusMark icon="checkpoint" size={size} />;
   return <Icon name={mode === 'script' ? 'script' : 'person'} size={size} />;
 }
@@ -129,7 +130,7 @@ function Entry({ part, at, selected, wrong, off, lifted, line, onSelect }: Entry
         </button>
         {wrong && <StatusMark icon="failed" tone="fail" size={14} className="absolute top-[11px] right-[14px]" />}
         {!off && (
-          <button type="button" ref={setActivatorNodeRef} {...attributes} {...listeners} aria-label={`Move ${nameOf(part)}`} className="absolute top-1.5 left-1.5 grid size-6 cursor-grab touch-none place-items-center rounded-1 text-edge hover:text-ink-2">
+          <button type="button" ref={setActivatorNodeRef} {...attributes} {...listeners} aria-label={`Move ${nameOf(part)}`} className="absolute top-1.5 left-1.5 grid size-6 cursor-grab max-tablet:top-0 max-tablet:left-0 max-tablet:h-11 max-tablet:w-9 touch-none place-items-center rounded-1 text-edge hover:text-ink-2">
             <Icon name="grip" />
           </button>
         )}

@@ -139,7 +139,7 @@ function Entry({ id, name, open, onOpen, off, row, onMove, onRemove, children }:
     >
       <div className="flex min-h-[34px] items-center gap-[9px] pr-2">
         {!off && (
-          <button type="button" {...attributes} {...listeners} aria-label={`Move ${name}`} className="ml-1 grid h-[30px] w-6 flex-none cursor-grab touch-none place-items-center rounded-1 text-edge">
+          <button type="button" {...attributes} {...listeners} aria-label={`Move ${name}`} className="ml-1 grid h-[30px] w-6 flex-none cursor-grab max-tablet:h-11 max-tablet:w-9 touch-none place-items-center rounded-1 text-edge">
             <Icon name="grip" />
           </button>
         )}

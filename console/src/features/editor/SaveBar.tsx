@@ -86,7 +86,7 @@ export function SaveBar({ draft, changed, faults, problem, tried, off, busy, ver
             </Button>
           </>
         )}
-        <Button kind="primary" keys="mod+s" word="save" busy={busy} off={off} offAt="hidden" onClick={onSave}>
+        <Button kind="primary" keys="mod+s" word="save" busy={busy} off={off} offAt="hidden" onClick={onSave} className="max-tablet:ml-auto">
           {verb}
         </Button>
         {off && words.length > 0 && faults.length === 0 && <span className="text-small text-ink-3">{off}</span>}

@@ -1,69 +1,77 @@
-/** A look at what a checkpoint will do, before anything runs. */
-import { listAt, look, modeOf, nameOf, textAt } from '@/model/definition';
-import { count } from '@/model/figures';
-import { told, tokens } from '@/model/prompts';
+/** A checkpoint tried with scripted answers, before anything runs: the server walks the way up to it. */
+import { type FormEvent, useEffect, useEffectEvent, useState } from 'react';
+import { useDryRun } from '@/api/hooks/dry-runs';
+import { modeOf, nameOf } from '@/model/definition';
+import { asked, isJudged, outputsOf, UNWRITTEN } from '@/model/trial';
 import { Button } from '@/ui/Button';
-import { Copy } from '@/ui/CopyAs';
+import { CopyAs } from '@/ui/CopyAs';
+import { Field, Input, Select, TextArea } from '@/ui/fields';
+import { useOffline } from '@/ui/HintBar';
 import { Dialog } from '@/ui/overlays';
+import { ErrorBlock } from '@/ui/states';
 import { useEditing } from './context';
 import { TryForm } from './TryForm';
+import { Walked } from './Walked';
 
-export function Try({ pipeline, onClose }: { pipeline: string; onClose: () => void }) {
-  const { draft, part, definition } = useEditing();
+export function Try({ id, onClose }: { id: string; onClose: () => void }) {
+  const { part } = useEditing();
   if (!part) return null;
-  if (modeOf(part) === 'human_only') return <TryForm onClose={onClose} />;
-  const script = modeOf(part) === 'script';
-  const command = `holdpoint pipeline run ${JSON.stringify(pipeline)}`;
-  return (
-    <Dialog open onClose={onClose} title={`Try ${nameOf(part)}`} about={script ? 'What the script is called with.' : 'What each agent is told, as far as the definition says it. What a run gives stands in brackets.'} className="w-[min(760px,calc(100vw-32px))]!">
-      <div className="flex flex-col gap-4">
-        {script ? (
-          <Told title="The call" text={`${textAt(definition, '/execution/script_config/script_path') || 'no path yet'}: ${textAt(definition, '/execution/script_config/entry_function') || 'main'}(**${JSON.stringify(look(definition, '/execution/script_config/parameters') ?? {}, null, 2)})`} />
-        ) : (
-          told(draft, part).map((agent, at) => (
-            <section key={at} aria-label={agent.name}>
-              <h3 className="mb-1 font-name">{agent.name}</h3>
-              {agent.system && <Told title="System prompt" text={agent.system} />}
-              <Told title="Message" text={agent.user} />
-            </section>
-          ))
-        )}
-        {script && (
-          <p className="text-small text-ink-2">
-            It finds its places in HOLDPOINT_STAGING, HOLDPOINT_WORKSPACE and HOLDPOINT_INPUTS, and has to leave{' '}
-            {listAt(definition, '/output/artifacts').length === 0 ? 'nothing: no output is declared' : `${listAt(definition, '/output/artifacts').map((one) => `${textAt(one, '/name')}.${textAt(one, '/format')}`).join(', ')} in the staging folder`}.
-          </p>
-        )}
-        <div>
-          <div className="mb-1 flex items-center justify-between">
-            <span className="label">Run it</span>
-            <Copy text={command} label="Copy the command">
-              Copy
-            </Copy>
-          </div>
-          <pre className="fact scroll-pane rounded-2 bg-sunken px-2 py-1.5">{command}</pre>
-          <p className="mt-1 text-small text-ink-3">{script ? 'Runs what is saved.' : 'Runs what is saved. With the model script/FILE the answers are played from a file, and nothing is paid.'}</p>
-        </div>
-        <div className="flex justify-end">
-          <Button onClick={onClose} hint="escape">
-            Close
-          </Button>
-        </div>
-      </div>
-    </Dialog>
-  );
+  return modeOf(part) === 'human_only' ? <TryForm onClose={onClose} /> : <TryWork id={id} onClose={onClose} />;
 }
 
-function Told({ title, text }: { title: string; text: string }) {
+function TryWork({ id, onClose }: { id: string; onClose: () => void }) {
+  const { draft, part, definition, off } = useEditing();
+  const offline = useOffline();
+  const [script, setScript] = useState(UNWRITTEN);
+  const run = useDryRun();
+  const why = offline ?? (off ? 'This needs admin.' : undefined);
+  const wanted = part ? asked(draft, part, script, id) : undefined;
+  const ask = () => {
+    if (wanted && !why && !run.isPending) run.mutate(wanted);
+  };
+  // The first try, with everything made up, needs no word from anybody.
+  const first = useEffectEvent(ask);
+  useEffect(() => first(), []);
+  if (!part || !wanted) return null;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    ask();
+  };
   return (
-    <div className="mb-2">
-      <div className="flex items-center justify-between">
-        <span className="label">{title}</span>
-        <span className="fact text-ink-3">about {count(tokens(text))} tok</span>
+    <Dialog open onClose={onClose} title={`Try ${nameOf(part)}`} about="The way up to here is walked with made-up answers. No model is asked, no script is run, and nothing is kept." className="w-[min(760px,calc(100vw-32px))]!">
+      <form onSubmit={submit} className="flex flex-col gap-3">
+        {outputsOf(definition).map(({ name, format }) => (
+          <Field key={name} label={`${name}.${format}`} help="What it hands in. Empty: it is made up.">
+            <TextArea rows={3} value={script.outputs[name] ?? ''} onChange={(event) => setScript((now) => ({ ...now, outputs: { ...now.outputs, [name]: event.target.value } }))} />
+          </Field>
+        ))}
+        {isJudged(definition) && (
+          <div className="flex flex-wrap gap-3">
+            <Field label="The judge">
+              <Select value={script.verdict} onChange={(event) => setScript((now) => ({ ...now, verdict: event.target.value === 'fails' ? 'fails' : 'passes' }))} options={[{ value: 'passes', label: 'Lets it pass' }, { value: 'fails', label: 'Lets it fail' }]} />
+            </Field>
+            {script.verdict === 'fails' && (
+              <Field label="Reason" className="min-w-0 flex-1">
+                <Input value={script.reason} onChange={(event) => setScript((now) => ({ ...now, reason: event.target.value }))} />
+              </Field>
+            )}
+          </div>
+        )}
+        <div className="flex items-center justify-end gap-2">
+          <CopyAs what={{ command: 'holdpoint run FILE --dry-run --stubs STUBS', method: 'POST', path: '/api/dry-runs', body: wanted }} />
+          <span className="flex-1" />
+          <Button kind="quiet" onClick={onClose} hint="escape">
+            Close
+          </Button>
+          <Button type="submit" kind="primary" busy={run.isPending} off={why} offAt="below">
+            Try it
+          </Button>
+        </div>
+      </form>
+      <div aria-live="polite" className="mt-4">
+        {run.error && <ErrorBlock title="It was not tried" problem={run.error} />}
+        {run.data && !run.isPending && <Walked report={run.data} name={nameOf(part)} />}
       </div>
-      <pre tabIndex={0} aria-label={title} className="scroll-pane max-h-56 rounded-2 bg-sunken px-3 py-2 font-mono text-[12px] leading-5 whitespace-pre-wrap">
-        {text}
-      </pre>
-    </div>
+    </Dialog>
   );
 }

@@ -8,7 +8,7 @@ import { StatusMark } from '@/ui/Icon';
 import { Dialog } from '@/ui/overlays';
 import { ErrorBlock } from '@/ui/states';
 import { useEditing } from './context';
-import { TRIAL, useTrial } from './useTrial';
+import { useTrial } from './useTrial';
 
 export function TryForm({ onClose }: { onClose: () => void }) {
   const { definition, off } = useEditing();
@@ -56,7 +56,7 @@ export function TryForm({ onClose }: { onClose: () => void }) {
           {tried?.problem && Object.keys(tried.wrong).length === 0 && <ErrorBlock title="The form was not tried" problem={tried.problem} />}
           {trial.error && <ErrorBlock title="The form was not tried" problem={trial.error} />}
         </div>
-        <p className="text-small text-ink-3">Asking runs this form once in a pipeline of its own, “{TRIAL}”, and puts that away.</p>
+        <p className="text-small text-ink-3">Nothing is kept of what is filled in here.</p>
         <div className="flex justify-end gap-2">
           <Button kind="quiet" onClick={onClose} hint="escape">
             Close

@@ -55,7 +55,7 @@ export function Details({ event, before, onSelect }: { event: Event; before: Eve
         </Line>
         <Line name="Row before">
           {before ? (
-            <button type="button" onClick={() => onSelect(before.event_id)} className="fact text-left [overflow-wrap:anywhere] underline underline-offset-2">
+            <button type="button" onClick={() => onSelect(before.event_id)} className="fact block text-left [overflow-wrap:anywhere] underline underline-offset-2">
               {count(before.seq)}, {before.hash}
             </button>
           ) : (

@@ -73,7 +73,7 @@ function Chip({ name, value, onOff, children }: { name: string; value: string | 
       <Popover
         label={name}
         trigger={
-          <button type="button" className="inline-flex h-[26px] items-center gap-1.5 rounded-2 px-2 text-small hover:bg-hover max-tablet:h-9">
+          <button type="button" className="inline-flex h-[26px] items-center gap-1.5 rounded-2 px-2 text-small hover:bg-hover max-tablet:h-11">
             <span className={value ? 'text-ink-3' : 'text-ink-2'}>{name}</span>
             {value ? <span className="max-w-[220px] truncate font-name">{value}</span> : <Icon name="down" size={14} className="text-ink-3" />}
           </button>
@@ -82,7 +82,7 @@ function Chip({ name, value, onOff, children }: { name: string; value: string | 
         {children}
       </Popover>
       {value && (
-        <button type="button" onClick={onOff} aria-label={`Any ${name.toLowerCase()}`} className="grid h-[26px] w-6 place-items-center rounded-2 text-ink-3 hover:text-ink max-tablet:h-9 max-tablet:w-9">
+        <button type="button" onClick={onOff} aria-label={`Any ${name.toLowerCase()}`} className="grid h-[26px] w-6 place-items-center rounded-2 text-ink-3 hover:text-ink max-tablet:size-11">
           <Icon name="close" size={14} />
         </button>
       )}

@@ -8,7 +8,7 @@ import { Button } from '@/ui/Button';
 import { Copy } from '@/ui/CopyAs';
 import { Popover } from '@/ui/overlays';
 import { ErrorBlock } from '@/ui/states';
-import { toast } from '@/ui/toast';
+import { tell } from '@/ui/toast';
 import { collect, EXPORT_MOST } from './useLog';
 
 export function Verify() {
@@ -44,7 +44,7 @@ export function Export({ filter }: { filter: EventFilter }) {
       link.download = 'holdpoint-events.jsonl';
       link.click();
       URL.revokeObjectURL(link.href);
-      toast(cut ? `Exported the newest ${count(events.length)}; older ones that fit are not in the file` : `Exported all ${count(events.length)} that fit`);
+      tell(cut ? `Exported the newest ${count(events.length)}; older ones that fit are not in the file` : `Exported all ${count(events.length)} that fit`);
     } catch (error) {
       setProblem(error);
     } finally {

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useMe } from '@/api/hooks/session';
 import { digest, names } from '@/model/figures';
 import { firstChange } from '@/model/excerpt';
-import { consequence, type Question } from '@/model/inbox';
+import { consequence, type Question, undone } from '@/model/inbox';
 import { Tag } from '@/ui/Badge';
 import { HoldLine } from '@/ui/HoldLine';
 import { Keys } from '@/ui/Keys';
@@ -32,7 +32,7 @@ export function Preview({ question, phone = false }: { question: Question; phone
           <Where question={question} total={work.stands?.total} />
           <h2 className="mt-1.5 mb-1 text-question [text-wrap:pretty]">{question.question}</h2>
           <p className="text-ink-2">
-            {story(work)} {consequence(waiting, work.stands)}
+            {story(work)} {consequence(waiting, work.stands)} {undone(waiting, work.point, question.item.checkpoint_name ?? 'it')}
           </p>
         </div>
         <FactsOf question={question} work={work} />
@@ -153,7 +153,7 @@ function PhoneCard({ question, work }: { question: Question; work: Work }) {
         <Where question={question} total={work.stands?.total} />
         <h2 className="mt-[3px] mb-1 text-[20px] leading-[26px] tracking-[-0.02em]">{question.question}</h2>
         <p className="text-[13px] leading-[18px] text-ink-2">
-          {story(work)} {consequence(waiting, work.stands)}
+          {story(work)} {consequence(waiting, work.stands)} {undone(waiting, work.point, question.item.checkpoint_name ?? 'it')}
           {question.cost !== undefined && (
             <>
               {' '}
@@ -168,7 +168,7 @@ function PhoneCard({ question, work }: { question: Question; work: Work }) {
         )}
         <div className="mb-3 flex min-h-6 items-center justify-between">
           {id && (
-            <Link to="/review/$executionId" params={{ executionId: id }} className="text-[13px] underline underline-offset-2">
+            <Link to="/review/$executionId" params={{ executionId: id }} className="touch-link text-[13px] underline underline-offset-2">
               {places > 1 ? `Read all ${places} changes` : work.artifact ? 'Read all of it' : 'Open review'}
             </Link>
           )}

@@ -3,15 +3,17 @@ import { useMemo } from 'react';
 import { useArtifacts, useArtifactText } from '@/api/hooks/artifacts';
 import { useExecution } from '@/api/hooks/executions';
 import { usePipeline } from '@/api/hooks/pipelines';
+import { useBefore } from '@/api/hooks/undo';
 import { changedWords, excerpt } from '@/model/excerpt';
 import type { Question } from '@/model/inbox';
 import { place } from '@/model/pipelines';
 import { earlier } from '@/model/review';
+import { pointBefore } from '@/model/undo';
 
 const PROSE = new Set(['md', 'txt']);
 
 export function useWork(question: Question) {
-  const { execution_id, pipeline_id, checkpoint_id } = question.item;
+  const { execution_id, pipeline_id, checkpoint_id, run_id, checkpoint_position } = question.item;
   const execution = useExecution(execution_id ?? undefined);
   const pipeline = usePipeline(pipeline_id ?? undefined);
   const artifact = execution.data?.artifacts_generated[0];
@@ -23,7 +25,9 @@ export function useWork(question: Question) {
   const blocks = useMemo(() => (now.data === undefined || !prose ? undefined : excerpt(now.data, before ? then.data : undefined)), [now.data, then.data, before, prose]);
   const changes = useMemo(() => (blocks && before ? changedWords(blocks) : undefined), [blocks, before]);
   const stands = place(pipeline.data, checkpoint_id);
-  return { execution, artifact, others: execution.data?.artifacts_generated.slice(1) ?? [], before, now: now.data, then: then.data, prose, blocks, changes, stands };
+  // Where the undo of a decision leads.
+  const point = pointBefore(checkpoint_position, useBefore(run_id, checkpoint_position));
+  return { point, execution, artifact, others: execution.data?.artifacts_generated.slice(1) ?? [], before, now: now.data, then: then.data, prose, blocks, changes, stands };
 }
 
 export type Work = ReturnType<typeof useWork>;

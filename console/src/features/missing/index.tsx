@@ -1,20 +1,22 @@
 /** An address at which nothing stands. */
-import { Link } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
+import { Button } from '@/ui/Button';
 import { Page } from '@/ui/page';
 import { Empty } from '@/ui/states';
 
 export default function Missing() {
+  const navigate = useNavigate();
   return (
     <Page title="Not found">
       <Empty
         title="Nothing stands at this address"
         action={
-          <Link to="/inbox" className="underline underline-offset-2">
+          <Button size="small" hint="g i" onClick={() => void navigate({ to: '/inbox' })}>
             Go to the inbox
-          </Link>
+          </Button>
         }
       >
-        It may have been deleted, or the link was cut off. Find it by its name with ⌘K.
+        It may have been deleted, or the link was cut off. Find it by its name<span className="max-tablet:hidden"> with ⌘K</span>.
       </Empty>
     </Page>
   );

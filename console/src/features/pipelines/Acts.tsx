@@ -33,28 +33,42 @@ export function StartRun({ pipeline, onClose }: Props) {
   );
 }
 
-/** Belongs to the screen, which stands longer than the dialog, so that its undo is heard and a refusal has a place. */
+const away = (name: string) => `Deleted ${name}`;
+const back = (name: string) => `Brought ${name} back`;
+
+/** Belongs to the screen, which stands longer than the row that is brought back. */
 export function useBringBack() {
   const restore = useRestorePipeline();
-  const back = ({ pipeline_id: id, pipeline_name: name }: Pipeline) =>
+  const turns = useTurns();
+  const bring = ({ pipeline_id: id, pipeline_name: name }: Pipeline) =>
     void restore.mutateAsync(id).then(
-      () => toast(`Brought ${name} back`),
+      () => toast(back(name), () => turns.remove(id, name)),
       // It stands on the screen as `error`.
       () => {},
     );
-  return { back, error: restore.error, busy: restore.isPending ? restore.variables : undefined };
+  return { back: bring, error: restore.error, busy: restore.isPending ? restore.variables : undefined };
 }
 
 export type BringBack = ReturnType<typeof useBringBack>;
 
-export function DeletePipeline({ pipeline, onClose, onUndo }: Props & { onUndo: (pipeline: Pipeline) => void }) {
+/** Deleting and bringing back undo each other, as often as somebody likes. */
+function useTurns() {
+  const deleting = useDeletePipeline();
+  const restoring = useRestorePipeline();
+  const remove = (id: string, name: string): Promise<void> => deleting.mutateAsync(id).then(() => toast(away(name), () => restore(id, name)));
+  const restore = (id: string, name: string): Promise<void> => restoring.mutateAsync(id).then(() => toast(back(name), () => remove(id, name)));
+  return { remove, restore };
+}
+
+export function DeletePipeline({ pipeline, onClose }: Props) {
   const remove = useDeletePipeline();
   const problem = remove.error ? Problem.of(remove.error) : undefined;
   const refused = Array.isArray(problem?.more.runs) ? (problem.more.runs as string[]) : pipeline.runs.active_run_ids;
   const name = pipeline.pipeline_name;
+  const turns = useTurns();
   const done = () => {
     onClose();
-    toast(`Deleted ${name}`, () => onUndo(pipeline));
+    toast(away(name), () => turns.restore(pipeline.pipeline_id, name));
   };
   return (
     <Confirm open onClose={onClose} danger title={`Delete ${name}?`} verb={`Delete ${name}`} busy={remove.isPending} problem={problem} onConfirm={() => remove.mutate(pipeline.pipeline_id, { onSuccess: done })}>

@@ -4,7 +4,7 @@ import clsx from 'clsx';
 import { useEffect, useRef, useState } from 'react';
 import { useGraph, useRun, useRuns } from '@/api/hooks/runs';
 import type { Me, Pipeline } from '@/api/types';
-import { bars, lasted, stops } from '@/model/pipelines';
+import { bars, lasted, lastGate, stops } from '@/model/pipelines';
 import { isMine } from '@/model/rights';
 import { run as runStatus, type Status } from '@/model/status';
 import { span, took } from '@/model/time';
@@ -42,7 +42,7 @@ export function Item({ pipeline, me, asks, selected, menu, onSelect }: Props) {
       className={clsx('relative min-h-[78px] border-b border-line px-5 max-desk:flex max-desk:flex-col max-desk:gap-2 max-desk:py-3 max-tablet:px-4', COLUMNS, selected ? 'selected-row' : 'hover:bg-hover')}
     >
       <div className="min-w-0 max-desk:pr-10">
-        <Link to="/pipelines/$pipelineId" params={{ pipelineId: pipeline.pipeline_id }} className="block truncate rounded-1 text-[14px] leading-5 font-name tracking-[-0.01em] max-tablet:text-[16px]">
+        <Link to="/pipelines/$pipelineId" params={{ pipelineId: pipeline.pipeline_id }} className="block truncate rounded-1 max-tablet:-my-3 max-tablet:py-3 text-[14px] leading-5 font-name tracking-[-0.01em] max-tablet:text-[16px]">
           {pipeline.pipeline_name}
         </Link>
         <p className="truncate text-small leading-[17px] text-ink-3" title={names}>
@@ -70,7 +70,7 @@ function Latest({ pipeline, me, asks }: Pick<Props, 'pipeline' | 'me' | 'asks'>)
   return (
     <>
       <div className="min-w-0">
-        {track.length > 0 && <Track size="mini" label={`Checkpoints of ${pipeline.pipeline_name}`} stops={track} current={latest?.current_checkpoint_id ?? undefined} />}
+        {track.length > 0 && <Track size="mini" label={`Checkpoints of ${pipeline.pipeline_name}`} stops={track} end={lastGate(pipeline, graph.data)} current={latest?.current_checkpoint_id ?? undefined} />}
         <p className={clsx('flex min-h-[17px] items-center gap-1.5 text-small leading-[17px] text-ink-3', track.length > 0 && 'mt-1')}>
           {latest ? (
             <Link to="/runs/$runId" params={{ runId: latest.run_id }} className="flex min-w-0 items-center gap-1.5 rounded-1">

@@ -125,7 +125,7 @@ export default function Pipelines() {
       {search.new === 'file' && <ApplyFile onClose={() => make(undefined)} off={mayChange} />}
       {search.new !== undefined && search.new !== 'file' && <NewPipeline onClose={() => make(undefined)} onFile={() => make('file')} off={mayChange} />}
       {act?.kind === 'start' && <StartRun pipeline={act.pipeline} onClose={() => setAct(undefined)} />}
-      {act?.kind === 'delete' && <DeletePipeline pipeline={act.pipeline} onClose={() => setAct(undefined)} onUndo={bring.back} />}
+      {act?.kind === 'delete' && <DeletePipeline pipeline={act.pipeline} onClose={() => setAct(undefined)} />}
     </Page>
   );
 }

@@ -4,14 +4,18 @@ import { useState } from 'react';
 import { type Answer, useAnswer } from '@/api/hooks/inbox';
 import type { Execution, WaitingFor } from '@/api/types';
 import { money } from '@/model/figures';
+import { undone } from '@/model/inbox';
 import { afterwards, unitOf, wrongAmount } from '@/model/review';
 import { whyNot } from '@/model/rights';
+import { begun } from '@/model/undo';
 import { Button } from '@/ui/Button';
 import { CopyAs, type Copyable } from '@/ui/CopyAs';
 import { Field, Input, RadioRows, TextArea } from '@/ui/fields';
 import { useOffline } from '@/ui/HintBar';
 import { useShortcut } from '@/ui/shortcuts';
 import { ErrorBlock } from '@/ui/states';
+import { useStop } from '@/ui/stop';
+import { toast } from '@/ui/toast';
 import { useDraft } from './drafts';
 import { Panel } from './Panel';
 import { useDecided } from './useDecided';
@@ -30,6 +34,7 @@ export function Answers({ review, execution, waiting, phone = false }: Props) {
   const offline = useOffline();
   const answer = useAnswer();
   const decided = useDecided(review);
+  const stop = useStop();
   const [option, setOption] = useState(waiting.kind === 'choice' ? undefined : 'yes');
   const [text, setText] = useDraft(`words ${execution.execution_id} ${waiting.gate_id ?? waiting.kind}`, '');
   const refused = whyNot(me, waiting);
@@ -41,7 +46,13 @@ export function Answers({ review, execution, waiting, phone = false }: Props) {
     answer.mutateAsync(plan.answer).then(
       (done) => {
         setText('');
-        decided(plan.said, waiting.kind === 'budget' || waiting.kind === 'choice' || waiting.kind === 'start' ? undefined : done);
+        const now = (done ?? {}) as Partial<Execution>;
+        // Quick hands decide before the run's name has come.
+        const where = review.run?.pipeline_name ? ` in ${review.run.pipeline_name} v${execution.run_version ?? ''}` : '';
+        const begins = plan.begins ? begun(now, name, where) : undefined;
+        const askAgain = () => answer.mutateAsync({ act: 'start', run: execution.run_id }).then((then) => toast(begun(then as Partial<Execution>, name, where).said));
+        const undo = plan.heldBack ? askAgain : begins?.stops && now.execution_id ? stop(now.execution_id, name) : undefined;
+        decided(plan.said ?? begins?.said ?? '', waiting.kind === 'budget' || waiting.kind === 'choice' || waiting.kind === 'start' ? undefined : done, undo);
       },
       // It stands on the page as the mutation's error.
       () => {},
@@ -60,7 +71,7 @@ export function Answers({ review, execution, waiting, phone = false }: Props) {
   );
   const rows = plan.options;
   return (
-    <Panel question={waiting.question} mine={refused === undefined} about={afterwards(waiting, stands)} digest={waiting.digest ?? undefined}>
+    <Panel question={waiting.question} mine={refused === undefined} about={`${afterwards(waiting, stands)} ${undone(waiting, review.point, name)}`.trim()} digest={waiting.digest ?? undefined}>
       {waiting.who.required_approvals && waiting.who.required_approvals > 1 && (
         <p className="mb-2 text-small text-ink-2">
           {waiting.who.approved_by?.length ?? 0} of {waiting.who.required_approvals}
@@ -107,7 +118,11 @@ function Key({ keys, onPress }: { keys: string | undefined; onPress: () => void 
 interface Plan {
   answer: Answer | undefined;
   verb: string;
-  said: string;
+  /** What is said of it; of work that begins, what came of it. */
+  said?: string;
+  begins?: boolean;
+  /** Whether the work is not let begin, which asking again undoes. */
+  heldBack?: boolean;
   danger?: boolean;
   missing?: string | undefined;
   options?: { value: string; label: string; keys: string }[];
@@ -124,7 +139,7 @@ function planOf(waiting: WaitingFor, execution: Execution, option: string | unde
       return {
         answer: { act: 'start', run: execution.run_id },
         verb: `Start ${name}`,
-        said: `Started ${name}`,
+        begins: true,
         copy: { method: 'POST', path: '/api/executions/start', body: { run_id: execution.run_id } },
       };
     case 'approve_start': {
@@ -138,16 +153,17 @@ function planOf(waiting: WaitingFor, execution: Execution, option: string | unde
           answer: { act: 'reject', execution: id, refusal: { feedback: text || undefined, digest } },
           verb: `Reject, do not start ${name}`,
           said: `Did not let ${name} begin`,
+          heldBack: true,
           danger: true,
           missing: text ? undefined : 'Say why.',
           options,
-          field: { label: 'Why', required: true, help: 'The run pauses with your reason.' },
+          field: { label: 'Why', required: true, help: 'The work does not begin, and your reason stands with it. Starting it asks for approval again.' },
           copy: { command: `holdpoint answer ${id} --reject '…'`, method: 'POST', path: `/api/executions/${id}/reject`, body: { feedback: text } },
         };
       return {
         answer: { act: 'approve-start', execution: id, approval: { digest, feedback: text || undefined } },
         verb: `Start ${name}`,
-        said: `Started ${name}`,
+        begins: true,
         options,
         copy: { command: `holdpoint answer ${id} --approve`, method: 'POST', path: `/api/executions/${id}/approve-start`, body: digest ? { digest } : {} },
       };
@@ -195,6 +211,7 @@ function planOf(waiting: WaitingFor, execution: Execution, option: string | unde
         answer: { act: 'retry', execution: id },
         verb: `Try ${name} again`,
         said: `Trying ${name} again`,
+        begins: true,
         copy: { command: `holdpoint answer ${id} --approve`, method: 'POST', path: `/api/executions/${id}/retry`, body: {} },
       };
     default:

@@ -5,8 +5,9 @@ import { useAnswer } from '@/api/hooks/inbox';
 import { useAbort } from '@/api/hooks/runs';
 import { Problem } from '@/api/problem';
 import type { Execution, WaitingFor } from '@/api/types';
-import { feedback, follows, type Option, verb, ways } from '@/model/review';
+import { feedback, follows, type Option, undone, verb, ways } from '@/model/review';
 import { whyNot } from '@/model/rights';
+import { backTo, within } from '@/model/undo';
 import { Button } from '@/ui/Button';
 import { CopyAs, type Copyable } from '@/ui/CopyAs';
 import { RadioRows, TextArea } from '@/ui/fields';
@@ -35,7 +36,7 @@ interface Props {
 }
 
 export function Decision({ review, execution, waiting, option, onOption, comments, edits, editable, phone = false, onDone }: Props) {
-  const { me, stands, stale } = review;
+  const { me, stands, stale, point } = review;
   const offline = useOffline();
   const navigate = useNavigate();
   const answer = useAnswer();
@@ -55,17 +56,17 @@ export function Decision({ review, execution, waiting, option, onOption, comment
   const off = refused ?? offline ?? missing;
   const busy = answer.isPending || abort.isPending;
   const digest = waiting.digest ?? undefined;
-  const rollback = () => void navigate({ to: '/runs/$runId/rollback', params: { runId: execution.run_id }, search: { to: String(execution.checkpoint_position) } });
 
   const send = async () => {
     if (off !== undefined || busy) return;
     const id = execution.execution_id;
     try {
       if (option === 'reject') {
+        const own = within(point);
         await abort.mutateAsync({ id: execution.run_id, reason: said });
         setWords('');
         onDone();
-        decided(`Rejected ${name}, ${review.run?.pipeline_name ?? 'run'} v${version ?? ''} was given up`);
+        decided(`Rejected ${name}, ${review.run?.pipeline_name ?? 'run'} v${version ?? ''} was given up`, undefined, own ? () => navigate(backTo(own)) : undefined);
       } else if (option === 'revise') {
         const done = await answer.mutateAsync({ act: 'reject', execution: id, refusal: { feedback: said, digest } });
         setWords('');
@@ -76,7 +77,9 @@ export function Decision({ review, execution, waiting, option, onOption, comment
         const done = await answer.mutateAsync({ act: 'approve-complete', execution: id, approval: { digest, feedback: said || undefined, ...changes } });
         setWords('');
         onDone();
-        decided(option === 'edit' ? `Changed and approved ${name}` : `Approved ${name}, revision ${revision}`, done, rollback);
+        // Another approval may still be needed; then nothing counts yet that could be taken back.
+        const counts = (done as Partial<Execution>).status === 'completed';
+        decided(option === 'edit' ? `Changed and approved ${name}` : `Approved ${name}, revision ${revision}`, done, counts && point ? () => navigate(backTo(point)) : undefined);
       }
     } catch (error) {
       // Everything else stands on the page as the mutation's error.
@@ -120,7 +123,7 @@ export function Decision({ review, execution, waiting, option, onOption, comment
   );
   const { who } = waiting;
   return (
-    <Panel question={waiting.question} mine={refused === undefined} about={stale ? undefined : follows(option, waiting, stands, version)} digest={digest}>
+    <Panel question={waiting.question} mine={refused === undefined} about={stale ? undefined : `${follows(option, waiting, stands, version)} ${undone(option, waiting, point, name)}`.trim()} digest={digest}>
       {who.required_approvals && who.required_approvals > 1 && (
         <p className="mb-2 text-small text-ink-2">
           {who.approved_by?.length ?? 0} of {who.required_approvals}

@@ -1,11 +1,13 @@
 /** A form as a question: the fields at the left, what it is filled in from and the decision at the right. */
+import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useSubmitForm } from '@/api/hooks/submit';
 import { Problem } from '@/api/problem';
 import type { Execution, WaitingFor } from '@/api/types';
 import { many } from '@/model/figures';
 import { afterwards, defaults, faults, filled, type Values } from '@/model/review';
-import { whyNot } from '@/model/rights';
+import { hasRole, whyNot } from '@/model/rights';
+import { backTo, takenBack } from '@/model/undo';
 import { Button } from '@/ui/Button';
 import { CopyAs } from '@/ui/CopyAs';
 import { useOffline } from '@/ui/HintBar';
@@ -23,6 +25,7 @@ export function useForm(review: Review, execution: Execution | undefined, waitin
   const offline = useOffline();
   const submit = useSubmitForm();
   const decided = useDecided(review);
+  const navigate = useNavigate();
   const [given, setGiven] = useDraft<Values>(`form ${waiting?.gate_id ?? ''}`, {});
   const values = useMemo(() => ({ ...defaults(fields), ...given }), [fields, given]);
   const problem = submit.error ? Problem.of(submit.error) : undefined;
@@ -34,7 +37,10 @@ export function useForm(review: Review, execution: Execution | undefined, waitin
     submit.mutateAsync({ execution: execution.execution_id, fields: sent, files }).then(
       (done) => {
         setGiven({});
-        decided(`Filled in ${execution.checkpoint_name ?? 'the form'}`, done);
+        // Where nobody has to approve it, it counts at once, and who may roll back can take it back.
+        const counts = done.status === 'completed' && hasRole(review.me, 'approver');
+        const { point } = review;
+        decided(`Filled in ${execution.checkpoint_name ?? 'the form'}`, done, counts && point ? () => navigate(backTo(point)) : undefined);
       },
       // It stands beside the fields.
       () => {},
@@ -52,10 +58,12 @@ export function FormPanel({ state, review, execution, waiting, phone = false }: 
   const { fields, values, wrong, problem } = state;
   const sent = filled(fields, values);
   const faulty = Object.keys(wrong.by).length;
+  // What has to be approved can still be sent back; what counts at once is taken back by who may roll back.
+  const undone = review.approved ? 'Until then it can be sent back.' : hasRole(review.me, 'approver') ? takenBack(review.point, execution.checkpoint_name ?? 'the form') : 'It cannot be undone by you: rolling back needs approver.';
   const id = execution.execution_id;
   const flags = [...Object.entries(sent.fields).map(([name, value]) => `--field '${name}=${String(value).replaceAll("'", "'\\''")}'`), ...Object.entries(sent.files).map(([name, file]) => `--file ${name}=${file.name}`)];
   return (
-    <Panel question={waiting.question} mine={whyNot(review.me, waiting) === undefined} about={afterwards(waiting, review.stands)}>
+    <Panel question={waiting.question} mine={whyNot(review.me, waiting) === undefined} about={`${afterwards(waiting, review.stands, review.approved)} ${undone}`.trim()}>
       <div className="flex items-start gap-2">
         <div className="min-w-0 flex-1 [&>span]:w-full">
           <Button kind="primary" size={phone ? 'phone' : 'decisive'} hint={phone ? undefined : 'mod+enter'} busy={state.busy} off={state.off} offAt="below" onClick={state.send} className="w-full">

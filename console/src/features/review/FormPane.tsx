@@ -29,7 +29,7 @@ export function FormPane({ form, values, onChange, wrong, onSubmit }: Props) {
   return (
     <form ref={pane} noValidate onSubmit={submit} aria-label="Form" className="scroll-pane min-h-0 flex-1 px-7 py-5 max-tablet:px-4">
       <div className="flex max-w-[640px] flex-col gap-4">
-        {form.instructions && <p className="work whitespace-pre-line">{form.instructions}</p>}
+        {form.instructions && <p className="whitespace-pre-line text-ink-2">{form.instructions}</p>}
         {form.input_fields.map((field) => (
           <One key={field.name} field={field} value={values[field.name]} onChange={(value) => onChange(field.name, value)} wrong={wrong[field.name]} />
         ))}

@@ -15,7 +15,7 @@ interface Props {
 
 export function Panel({ question, mine, passed = false, about, digest, children }: Props) {
   return (
-    <section aria-label="Decision" className="scroll-pane flex max-h-[70%] flex-none gap-[14px] border-t border-line-2 bg-surface px-5 pt-4 pb-4 pl-[14px] max-tablet:max-h-none max-tablet:border-0 max-tablet:px-0">
+    <section aria-label="Decision" className="scroll-pane flex max-h-[70%] flex-none gap-[14px] border-t border-line-2 bg-surface px-5 pt-4 pb-4 pl-[14px] max-tablet:max-h-none max-tablet:border-0 max-tablet:bg-transparent max-tablet:p-1">
       <HoldLine state={passed ? 'passed' : mine ? 'reached' : 'others'} />
       <div className="min-w-0 flex-1">
         <h2 className="text-[17px] leading-6 tracking-[-0.015em]">{question}</h2>

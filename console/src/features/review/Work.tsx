@@ -90,7 +90,7 @@ export function Work(props: Props) {
         {outputs.length > 1 && (
           <Menu
             trigger={
-              <Button size="small" className="h-[30px]!">
+              <Button size="small" className="tablet:h-[30px]!">
                 {many(outputs.length, 'artifact')}
                 <Icon name="down" size={14} />
               </Button>
@@ -98,7 +98,7 @@ export function Work(props: Props) {
             items={outputs.map((one) => ({ label: fileName(one), icon: 'file' as const, onSelect: () => props.onArtifact(one.artifact_name) }))}
           />
         )}
-        <a href={downloadPath(artifact.artifact_record_id)} download={artifact.file_name} aria-label={`Download ${fileName(artifact)}`} title={`Download ${fileName(artifact)}`} className="grid size-[30px] flex-none place-items-center rounded-2 text-ink-2 hover:bg-hover hover:text-ink">
+        <a href={downloadPath(artifact.artifact_record_id)} download={artifact.file_name} aria-label={`Download ${fileName(artifact)}`} title={`Download ${fileName(artifact)}`} className="grid size-[30px] flex-none place-items-center rounded-2 max-tablet:size-11 text-ink-2 hover:bg-hover hover:text-ink">
           <Icon name="download" />
         </a>
       </header>
@@ -176,9 +176,9 @@ function useDiffs(now: string | undefined, before: string | undefined, last: str
 function counts(differs: Difference | undefined) {
   if (!differs) return undefined;
   return (
-    <>
+    <span className="whitespace-pre">
       <span className="text-done">+{differs.wordsAdded}</span> <span className="text-fail">−{differs.wordsRemoved}</span>
-    </>
+    </span>
   );
 }
 

@@ -152,7 +152,7 @@ export default function ReviewScreen() {
     <span className="flex min-w-0 items-center gap-[10px] text-body tracking-normal">
       <span className="truncate font-medium text-ink-2 max-tablet:hidden">{pipeline}</span>
       {execution.run_version != null && <Tag className="max-tablet:hidden">v{execution.run_version}</Tag>}
-      <span className="truncate font-name">
+      <span className="truncate font-name max-tablet:text-[17px]">
         <span aria-hidden="true" className="font-medium text-ink-3 max-tablet:hidden">
           /{' '}
         </span>
@@ -184,7 +184,7 @@ export default function ReviewScreen() {
         <div className="flex min-h-0 flex-1 flex-col">
           <SegmentedControl label="Part" value={pane} onChange={setPane} className="m-2 self-start" segments={[{ value: 'work', label: form.form ? 'Form' : 'Work' }, { value: 'side', label: 'Checks and decisions' }]} />
           {pane === 'side' ? <div className="scroll-pane flex min-h-0 flex-1 flex-col border-t border-line bg-canvas">{beside}</div> : <div className="flex min-h-0 flex-1 flex-col border-t border-line">{work}</div>}
-          <PhoneBar mine={mineToo} deciding={deciding && !moved} verb={moved ? 'What happened' : waiting ? (form.form ? `Send ${name}` : 'Answer') : 'How it stands'} onOpen={(next) => {
+          <PhoneBar mine={mineToo} deciding={deciding && !moved} verb={moved ? 'What happened' : waiting ? (!mineToo ? 'What is asked' : form.form ? `Send ${name}` : 'Answer') : 'How it stands'} onOpen={(next) => {
             if (next) set({ do: next });
             if (next === 'edit') setPane('work');
             setSheet(true);

@@ -5,7 +5,7 @@ import { body, client } from '@/api/client';
 import { keys } from '@/api/keys';
 import type { Execution } from '@/api/types';
 import { isMine } from '@/model/rights';
-import { toast } from '@/ui/toast';
+import { toast, type Undo } from '@/ui/toast';
 import type { Review } from './useReview';
 
 export function useDecided(review: Review) {
@@ -32,7 +32,7 @@ export function useDecided(review: Review) {
     if (after?.execution_id) open(after.execution_id);
     else void navigate({ to: '/inbox' });
   };
-  return (said: string, answer?: unknown, undo?: () => void) => {
+  return (said: string, answer?: unknown, undo?: Undo) => {
     toast(said, undo);
     void goOn(answer as Partial<Execution> | undefined);
   };

@@ -7,10 +7,12 @@ import { useInbox } from '@/api/hooks/inbox';
 import { usePipeline } from '@/api/hooks/pipelines';
 import { useRun } from '@/api/hooks/runs';
 import { useMe } from '@/api/hooks/session';
+import { useBefore } from '@/api/hooks/undo';
 import type { Execution } from '@/api/types';
 import { place } from '@/model/pipelines';
 import { answered, earlier, lastRun } from '@/model/review';
 import { isMine } from '@/model/rights';
+import { pointBefore } from '@/model/undo';
 
 /** Whether both ask the same about the same content. */
 function same(a: Execution, b: Execution): boolean {
@@ -46,12 +48,16 @@ export function useReview(id: string, name: string | undefined) {
   const last = useMemo(() => lastRun(older.data ?? [], artifact), [older.data, artifact]);
   const events = useEvents(execution ? { run_id: execution.run_id } : { execution_id: id });
   const decided = moved ? answered(events.data?.pages.flatMap((page) => page.items) ?? [], id, execution?.waiting_for?.since) : undefined;
+  // Where the undo of a decision leads.
+  const point = pointBefore(execution?.checkpoint_position, useBefore(execution?.run_id, execution?.checkpoint_position));
   const stands = place(pipeline.data, execution?.checkpoint_id);
+
+  const approved = pipeline.data?.checkpoints.find((one) => one.checkpoint_id === execution?.checkpoint_id)?.human_interaction.requires_approval_to_complete ?? false;
 
   const inbox = useInbox();
   const mine = useMemo(() => inbox.data?.pages.flatMap((page) => page.items).filter((item) => item.execution_id && isMine(me, item.waiting_for)) ?? [], [inbox.data, me]);
   const at = mine.findIndex((item) => item.execution_id === id);
-  return { me, execution, fresh, live, moved, decided, stale, setStale, show, forget: () => setPin(undefined), run: run.data, outputs, artifact, before, last, stands, mine, at };
+  return { me, execution, fresh, live, moved, decided, stale, setStale, show, forget: () => setPin(undefined), run: run.data, outputs, artifact, before, last, stands, point, approved, mine, at };
 }
 
 export type Review = ReturnType<typeof useReview>;

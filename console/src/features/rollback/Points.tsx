@@ -127,7 +127,7 @@ function Cell({ row, point, next, last, chosen, going, mine, onChoose }: CellPro
           type="button"
           onClick={() => onChoose({ run: row.id, position: point.position })}
           aria-pressed={chosen}
-          className={clsx('relative inline-grid size-7 place-items-center rounded-full', chosen ? 'ring-2 ring-ink' : 'hover:bg-hover')}
+          className={clsx('touch-link relative inline-grid size-7 place-items-center rounded-full', chosen ? 'ring-2 ring-ink' : 'hover:bg-hover')}
           title={`${point.name}: ${status.word}`}
         >
           <StatusMark icon={status.icon} tone={status.tone} label={`v${row.version}, ${point.name}: ${leaves ? 'would be archived' : status.word}`} />

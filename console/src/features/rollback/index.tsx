@@ -5,14 +5,14 @@ import { useRollbackPreview, useUndoRollback } from '@/api/hooks/rollback';
 import { useRun } from '@/api/hooks/runs';
 import { Problem } from '@/api/problem';
 import type { Rollback as Done, Run } from '@/api/types';
-import { type Chosen, likely, walk, wanted } from '@/model/rollback';
+import { type Chosen, likely, told, walk, wanted } from '@/model/rollback';
 import { Tag } from '@/ui/Badge';
 import { Button } from '@/ui/Button';
 import { Keys } from '@/ui/Keys';
 import { Crumbs, Page } from '@/ui/page';
 import { useShortcut } from '@/ui/shortcuts';
 import { Empty, ErrorBlock, Loading } from '@/ui/states';
-import { toast } from '@/ui/toast';
+import { did, toast } from '@/ui/toast';
 import { Gone } from './Gone';
 import { History } from './History';
 import { Impact } from './Impact';
@@ -41,6 +41,8 @@ export default function Rollback() {
   return <Screen run={run.data} pipelineId={run.data.pipeline_id ?? ''} />;
 }
 
+const undone = (it: Done) => `Undone: v${it.source_run_version} is as it was`;
+
 function Screen({ run, pipelineId }: { run: Run; pipelineId: string }) {
   const search = useSearch({ from: '/shell/runs/$runId/rollback' });
   const navigate = useNavigate({ from: '/runs/$runId/rollback' });
@@ -67,13 +69,17 @@ function Screen({ run, pipelineId }: { run: Run; pipelineId: string }) {
     // eslint-disable-next-line react-hooks/rules-of-hooks
     useShortcut(key, 'choose a point', () => choose(walk(rows, chosen, way)), { order: 10 });
   }
-  // The run that goes on is the one to look at then; the one that was left may be archived.
-  const done = (it: Done) => void navigate({ to: '/runs/$runId/rollback', params: { runId: it.target_run_id ?? run.run_id }, search: { done: it.rollback_id }, replace: true });
   const undo = useUndoRollback();
+  // The run that goes on is the one to look at then; the one that was left may be archived.
+  const done = (it: Done) => {
+    // The screen says it; from elsewhere, u takes it back as well.
+    did(`Rolled ${told(it, names)}`, () => undo.mutateAsync(it.rollback_id).then(() => toast(undone(it))));
+    void navigate({ to: '/runs/$runId/rollback', params: { runId: it.target_run_id ?? run.run_id }, search: { done: it.rollback_id }, replace: true });
+  };
   const undoIt = (it: Done) =>
     void undo.mutateAsync(it.rollback_id).then(
       () => {
-        toast(`Undone: v${it.source_run_version} is as it was`);
+        toast(undone(it));
         if (it.source_run_id && it.pipeline_id === pipelineId) void navigate({ to: '/runs/$runId/rollback', params: { runId: it.source_run_id }, search: {}, replace: true });
       },
       () => {},

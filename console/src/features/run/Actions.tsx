@@ -5,8 +5,9 @@ import { useAnswer } from '@/api/hooks/inbox';
 import { useCancel, useNote, useRetry } from '@/api/hooks/executions';
 import { useAbort, useFail, usePause, useResume } from '@/api/hooks/runs';
 import { Problem } from '@/api/problem';
-import type { Run } from '@/api/types';
+import type { Execution, Run } from '@/api/types';
 import { whyOff } from '@/model/run';
+import { begun } from '@/model/undo';
 import { Button } from '@/ui/Button';
 import { CopyAs, type Copyable } from '@/ui/CopyAs';
 import { Field, TextArea } from '@/ui/fields';
@@ -15,10 +16,14 @@ import { StatusMark } from '@/ui/Icon';
 import { Dialog, Menu } from '@/ui/overlays';
 import { useShortcut } from '@/ui/shortcuts';
 import { ErrorBlock } from '@/ui/states';
-import { toast } from '@/ui/toast';
+import { useStop } from '@/ui/stop';
+import { toast, type Undo } from '@/ui/toast';
 import type { RunView } from './useRunView';
 
 type Asking = 'note' | 'fail' | 'abort' | 'cancel' | undefined;
+
+const GOES_ON = 'The run goes on';
+const paused = (now: Pick<Run, 'status'>) => (now.status === 'paused' ? 'The run is paused' : 'Pauses between checkpoints');
 
 /** The acts of the page, where they go to, and what came of the last one. */
 export function useActs(view: RunView, run: Run) {
@@ -34,15 +39,21 @@ export function useActs(view: RunView, run: Run) {
     ask(next);
   };
   const name = execution?.checkpoint_name ?? 'the checkpoint';
-  const said = (promise: Promise<unknown>, text: string, undo?: () => void) =>
+  const said = <Done,>(promise: Promise<Done>, text: string | ((done: Done) => string), undo?: (done: Done) => Undo | undefined) =>
     void promise.then(
-      () => {
+      (done) => {
         setAsking(undefined);
-        toast(text, undo);
+        toast(typeof text === 'string' ? text : text(done), undo?.(done));
       },
       // It stands on the page.
       () => {},
     );
+  const stop = useStop();
+  const first = run.current_execution?.checkpoint_name ?? 'the first checkpoint';
+  const began = (done: unknown) => begun(done as Partial<Execution>, first, ` in ${run.pipeline_name ?? 'the run'} v${run.run_version ?? ''}`);
+  // Pausing and going on undo each other, as often as somebody likes.
+  const goOn = (): Promise<void> => acts.resume.mutateAsync(run.run_id).then(() => toast(GOES_ON, halt));
+  const halt = (): Promise<void> => acts.pause.mutateAsync(run.run_id).then((now) => toast(paused(now), goOn));
   const failed = Object.entries(acts).find(([, act]) => act.error)?.[1].error;
   return {
     off,
@@ -52,10 +63,10 @@ export function useActs(view: RunView, run: Run) {
     problem: failed ? Problem.of(failed) : undefined,
     busy: Object.values(acts).some((act) => act.isPending),
     pausing: acts.pause.isPending || acts.resume.isPending,
-    start: () => said(acts.start.mutateAsync({ act: 'start', run: run.run_id }), 'Started'),
-    pause: () => said(acts.pause.mutateAsync(run.run_id), 'Pauses between checkpoints', () => acts.resume.mutate(run.run_id)),
-    resume: () => said(acts.resume.mutateAsync(run.run_id), 'The run goes on'),
-    retry: () => execution && said(acts.retry.mutateAsync(execution.execution_id), `Trying ${name} again`),
+    start: () => said(acts.start.mutateAsync({ act: 'start', run: run.run_id }), (done) => began(done).said, (done) => (began(done).stops ? stop((done as Execution).execution_id, first) : undefined)),
+    pause: () => said(acts.pause.mutateAsync(run.run_id), paused, () => goOn),
+    resume: () => said(acts.resume.mutateAsync(run.run_id), GOES_ON, () => halt),
+    retry: () => execution && said(acts.retry.mutateAsync(execution.execution_id), `Trying ${name} again`, (done) => (done.status === 'in_progress' ? stop(done.execution_id, name) : undefined)),
     cancel: () => run.current_execution && said(acts.cancel.mutateAsync(run.current_execution.execution_id), 'The work was stopped, and the run is paused'),
     fail: (reason: string) => said(acts.fail.mutateAsync({ id: run.run_id, reason }), `v${run.run_version ?? ''} was declared failed`),
     abort: (reason: string) => said(acts.abort.mutateAsync({ id: run.run_id, reason }), `v${run.run_version ?? ''} was given up`),

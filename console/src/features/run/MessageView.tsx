@@ -151,7 +151,7 @@ function Fold({ id, open, onToggle, title, about, right, failed = false, childre
   const unfolded = open.has(id);
   return (
     <div className="rounded-1 border border-line">
-      <button type="button" aria-expanded={unfolded} onClick={() => onToggle(id)} className="flex h-[26px] w-full items-center gap-2 px-2 font-mono text-[12px] hover:bg-hover max-tablet:h-9">
+      <button type="button" aria-expanded={unfolded} onClick={() => onToggle(id)} className="flex h-[26px] w-full items-center gap-2 px-2 font-mono max-tablet:h-11 text-[12px] hover:bg-hover max-tablet:h-9">
         {failed ? <StatusMark icon="failed" tone="fail" label="Failed" size={14} /> : <Icon name="tool" size={14} className="text-ink-3" />}
         <span className="flex-none">{title}</span>
         <span className="min-w-0 flex-1 truncate text-left text-ink-3">{about}</span>

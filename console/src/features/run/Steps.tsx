@@ -5,6 +5,7 @@ import { useAttempts, useContext } from '@/api/hooks/executions';
 import type { Attempt, Execution } from '@/api/types';
 import { attemptName } from '@/model/conversation';
 import { count, many, money } from '@/model/figures';
+import type { Status } from '@/model/status';
 import { clock, took } from '@/model/time';
 import type { Bar } from '@/model/timeline-rows';
 import { Button } from '@/ui/Button';
@@ -78,7 +79,7 @@ export function Steps({ view }: { view: RunView }) {
           </thead>
           <tbody>
             {bars.map((bar) => (
-              <Step key={bar.key} bar={bar} now={now} model={view.model} onOpen={() => view.go({ tab: 'conversation', message: bar.message })} />
+              <Step key={bar.key} bar={bar} now={now} model={view.model} asked={view.stop?.status} onOpen={() => view.go({ tab: 'conversation', message: bar.message })} />
             ))}
             <ToCome view={view} execution={execution} />
           </tbody>
@@ -89,7 +90,7 @@ export function Steps({ view }: { view: RunView }) {
   );
 }
 
-function Step({ bar, now, model, onOpen }: { bar: Bar; now: number; model: string | undefined; onOpen: () => void }) {
+function Step({ bar, now, model, asked, onOpen }: { bar: Bar; now: number; model: string | undefined; asked: Status | undefined; onOpen: () => void }) {
   const lesser = bar.kind === 'tool' || bar.kind === 'delay';
   const text = bar.kind === 'wait' ? `${bar.name}${bar.word ? ` ${bar.word}` : ''}` : bar.kind === 'tool' ? (bar.about ?? bar.name) : bar.name;
   const number = 'py-[5px] pr-3 text-right whitespace-nowrap max-tablet:hidden';
@@ -112,14 +113,15 @@ function Step({ bar, now, model, onOpen }: { bar: Bar; now: number; model: strin
       <td className={number}>{bar.usage ? money(bar.usage.cost_usd) : ''}</td>
       <td className="py-[5px] pr-3 text-right whitespace-nowrap">{took((bar.to ?? now) - bar.from)}</td>
       <td className="py-[5px] pr-4">
-        <Mark bar={bar} />
+        <Mark bar={bar} asked={asked} />
       </td>
     </tr>
   );
 }
 
-function Mark({ bar }: { bar: Bar }) {
-  if (bar.to === undefined) return bar.kind === 'wait' ? <StatusMark icon="hold-ask" label="Waiting" size={14} /> : <StatusMark icon="live" tone="live" label="Running" size={14} />;
+/** `asked` is the question that the checkpoint waits with. */
+function Mark({ bar, asked }: { bar: Bar; asked: Status | undefined }) {
+  if (bar.to === undefined) return bar.kind === 'wait' ? <StatusMark icon={asked?.icon ?? 'hold-ask'} tone={asked?.tone} label={asked?.word ?? 'Waiting'} size={14} /> : <StatusMark icon="live" tone="live" label="Running" size={14} />;
   if (bar.bad) return <StatusMark icon="failed" tone="fail" label="Failed" size={14} />;
   if (bar.kind === 'wait') return <StatusMark icon={bar.word === 'sent back' ? 'sent-back' : 'person-done'} tone="ink-2" label={bar.word ?? 'Done'} size={14} />;
   return bar.kind === 'delay' ? null : <StatusMark icon="passed" tone="done" label="Done" size={14} />;

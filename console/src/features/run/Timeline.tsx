@@ -13,7 +13,7 @@ import type { RunView } from './useRunView';
 
 /** The columns of names, as wide as the names want, within bounds. */
 const LABEL = 64;
-const NARROW = 104;
+const NARROW = 134;
 const naming = (rows: readonly Row[]) => Math.max(150, Math.min(220, 28 + LABEL + 7.5 * Math.max(0, ...rows.map((row) => row.checkpoint.length))));
 /** Kept free at the right, for what is to come and for marks. */
 const END = 28;
@@ -108,8 +108,8 @@ export function Timeline({ view, fold, onFold, phone }: { view: RunView; fold: b
               <TimelineRow key={row.key} row={row} placed={placed.get(row.key) ?? []} names={names} selected={row.key === selected?.key} live={going && row.bars.some((bar) => bar.to === undefined && bar.kind !== 'wait')} phone={phone} onSelect={view.selectRow} onPoint={point} />
             ))}
             {ahead.map((stop) => (
-              <li key={stop.id} className="flex h-8 items-center border-t border-line">
-                <span className="truncate pr-2 pl-5 font-name max-tablet:pl-4">
+              <li key={stop.id} className="flex h-8 items-center border-t border-line max-tablet:h-11">
+                <span className="truncate pr-2 pl-5 font-name max-tablet:pl-4 max-tablet:text-[13px]">
                   {stop.name}
                 </span>
                 <span aria-hidden="true" className="mr-4 ml-auto h-4 w-10 flex-none rounded-1 border border-dashed border-line-2" />
@@ -186,10 +186,10 @@ function TimelineRow({ row, placed, names, selected, live, phone, onSelect, onPo
           const found = placed.findLastIndex((one) => x >= one.x - 1 && x <= one.x + Math.max(one.width, 3) + 1);
           onPoint(row, found < 0 ? undefined : found, event.currentTarget);
         }}
-        className={clsx('relative flex h-8 w-full items-center text-left focus-visible:-outline-offset-2', selected ? (live ? 'bg-live-wash' : 'bg-select') : 'hover:bg-hover')}
+        className={clsx('relative flex h-8 w-full items-center text-left max-tablet:h-11 focus-visible:-outline-offset-2', selected ? (live ? 'bg-live-wash' : 'bg-select') : 'hover:bg-hover')}
       >
         <span className="flex flex-none items-center gap-2 pl-5 max-tablet:pl-4" style={{ width: names }}>
-          <span className={clsx('truncate font-name', phone ? 'w-[46px]' : 'flex-1')}>{row.first ? row.checkpoint : <span className="sr-only">{row.checkpoint}</span>}</span>
+          <span className={clsx('truncate font-name', phone ? 'w-[70px] text-[13px]' : 'flex-1')}>{row.first ? row.checkpoint : <span className="sr-only">{row.checkpoint}</span>}</span>
           <span className={clsx('truncate text-small text-ink-3', phone ? 'flex-1' : 'w-14 flex-none')}>{row.label}</span>
           {row.end && <span className="sr-only">{row.end.word}</span>}
         </span>

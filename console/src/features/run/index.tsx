@@ -1,6 +1,7 @@
 /** One run: the strip of checkpoints, the timeline and its steps, and beside it what was said, given, made and spent. */
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
+import { Problem } from '@/api/problem';
 import type { Run } from '@/api/types';
 import { isMine } from '@/model/rights';
 import { run as runStatus } from '@/model/status';
@@ -28,18 +29,28 @@ import { Waits } from './Waits';
 export default function RunScreen() {
   const view = useRunView();
   const { run } = view;
+  const navigate = useNavigate();
+  const { runId } = useParams({ from: '/shell/runs/$runId' });
+  // What was rolled back is read where it can be brought back.
+  const gone = run.error != null && Problem.of(run.error).status === 410;
   if (run.error || !run.data) {
     return (
       <Page title="Run">
         {run.error ? (
           <ErrorBlock
-            title="The run could not be read"
+            title={gone ? 'This run was rolled back' : 'The run could not be read'}
             problem={run.error}
             className="m-5 max-w-[560px]"
             action={
-              <Button size="small" onClick={() => void run.refetch()}>
-                Try again
-              </Button>
+              gone ? (
+                <Button size="small" onClick={() => void navigate({ to: '/runs/$runId/rollback', params: { runId } })}>
+                  See the rollback
+                </Button>
+              ) : (
+                <Button size="small" onClick={() => void run.refetch()}>
+                  Try again
+                </Button>
+              )
             }
           />
         ) : (

@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { usePipelines } from '@/api/hooks/pipelines';
 import { useRuns } from '@/api/hooks/runs';
 import CommandPalette, { type PaletteGroup, type PaletteItem } from '@/ui/CommandPalette';
-import { useShortcuts } from '@/ui/shortcuts';
+import { acting, useShortcuts } from '@/ui/shortcuts';
 import { setTheme } from '@/ui/theme';
 import { PLACES, SETTINGS } from './places';
 
@@ -17,8 +17,11 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   const runs = useRuns({}, 50).data?.pages.flatMap((page) => page.items) ?? [];
   const verbs = new Map<string, PaletteItem>();
   for (const one of shortcuts) {
-    if (one.group !== 'On this screen' || !one.label) continue;
-    verbs.set(one.label, { id: `verb-${one.label}`, label: upper(one.label), keys: one.keys || undefined, run: one.run });
+    const label = one.long ?? one.label;
+    if ((one.group !== 'On this screen' && !one.long) || !label) continue;
+    // A key that does something else here is not shown.
+    const keys = acting(shortcuts, one.keys)?.label === one.label ? one.keys : '';
+    verbs.set(label, { id: `verb-${label}`, label: upper(label), keys: keys || undefined, run: one.run });
   }
   const groups: PaletteGroup[] = [
     { title: 'On this screen', items: [...verbs.values()] },

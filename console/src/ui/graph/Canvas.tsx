@@ -39,9 +39,9 @@ function Spot({ data }: NodeProps<Node<Drawn>>) {
         onDoubleClick={() => onOpen?.(item.id)}
         className="flex w-full flex-col items-center rounded-2 pt-0.5"
       >
-        <span className={clsx('block max-w-full truncate text-small', item.dim ? 'text-ink-2' : 'font-name')}>{item.label}</span>
-        <span className="block max-w-full truncate text-label text-ink-3">{item.meta ?? '\u00a0'}</span>
-        <span className={clsx('mt-0.5 relative z-10 grid size-[26px] place-items-center rounded-2 bg-surface', selected && 'outline-2 outline-ink')}>
+        <span className={clsx('relative z-10 block max-w-full truncate bg-surface px-1 text-small', item.dim ? 'text-ink-2' : 'font-name')}>{item.label}</span>
+        <span className="relative z-10 block max-w-full truncate bg-surface px-1 pb-0.5 text-label text-ink-3">{item.meta ?? '\u00a0'}</span>
+        <span className={clsx('relative z-10 grid size-[26px] place-items-center rounded-2 bg-surface', selected && 'outline-2 outline-ink')}>
           {item.icon ?? <StatusMark icon={item.status.icon} tone={item.status.tone} label={item.status.word} />}
         </span>
         {item.tag && <span className="mt-1 rounded-1 bg-ink px-1.5 text-label font-name text-surface">{item.tag}</span>}

@@ -82,7 +82,21 @@ export const THINGS = {
   download: <path d="M8 2.5v8M4.5 7.5 8 11l3.5-3.5M3 13.5h10" {...line()} />,
   upload: <path d="M8 11V3M4.5 6 8 2.5 11.5 6M3 13.5h10" {...line()} />,
   compare: <path d="M5 3v10M11 3v10M2.5 6h5M8.5 10h5" {...line()} />,
-  person: <path d="M3.5 13.5c.5-3 2-4.2 4.5-4.2s4 1.2 4.5 4.2M5.6 4.9a2.4 2.4 0 1 0 4.8 0 2.4 2.4 0 0 0-4.8 0" {...line()} />,
+  /** Agents that answer each other, rather than one after another. */
+  team: (
+    <>
+      <circle cx="5.5" cy="5.5" r="3" {...line()} />
+      <circle cx="10.5" cy="5.5" r="3" {...line()} />
+      <circle cx="8" cy="10.3" r="3" {...line()} />
+    </>
+  ),
+  person: (
+    <>
+      <rect x="2.5" y="2.5" width="11" height="11" rx="2.5" {...line()} />
+      <circle cx="8" cy="6.6" r="1.6" fill="currentColor" />
+      <path d="M5 11c.6-2 5.4-2 6 0" {...line()} />
+    </>
+  ),
   key: <path d="M9.2 6.8 13.5 2.5M11.5 4.5l1.5 1.5M3 10.8a2.7 2.7 0 1 0 5.4 0 2.7 2.7 0 0 0-5.4 0" {...line()} />,
   link: <path d="M7 9a2.6 2.6 0 0 0 3.7 0l2-2A2.6 2.6 0 0 0 9 3.3L8 4.3M9 7a2.6 2.6 0 0 0-3.7 0l-2 2A2.6 2.6 0 0 0 7 12.7l1-1" {...line()} />,
   theme: (

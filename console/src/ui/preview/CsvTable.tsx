@@ -21,7 +21,7 @@ export default function CsvTable({ text, label }: { text: string; label: string 
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       <div ref={pane} className="scroll-pane min-h-0 flex-1" tabIndex={0} role="region" aria-label={label}>
-        <table aria-label={label} aria-rowcount={rows.length + 1} className="table-fixed border-separate border-spacing-0" style={{ width: widths.reduce((sum, width) => sum + width * 8 + 36, 52) }}>
+        <table aria-label={label} aria-rowcount={rows.length + 1} className="table-fixed border-separate text-body border-spacing-0" style={{ width: widths.reduce((sum, width) => sum + width * 8 + 36, 52) }}>
           <colgroup>
             <col style={{ width: 52 }} />
             {widths.map((width, column) => (

@@ -7,7 +7,7 @@ import { useGraph, useRun, useRuns } from '@/api/hooks/runs';
 import { useMe } from '@/api/hooks/session';
 import type { Pipeline } from '@/api/types';
 import { many } from '@/model/figures';
-import { bars, stops } from '@/model/pipelines';
+import { bars, lastGate, stops } from '@/model/pipelines';
 import { hasRole, isMine } from '@/model/rights';
 import { work } from '@/model/run';
 import { Button } from '@/ui/Button';
@@ -173,7 +173,7 @@ function Shown({ pipeline }: { pipeline: Pipeline }) {
         )}
         <div className="px-5 py-4 max-tablet:px-4">
           {pipeline.checkpoints.length > 0 ? (
-            <Track label={latest.data ? `Checkpoints, as v${latest.data.run_version ?? ''} has them` : 'Checkpoints'} stops={strip} current={latest.data?.current_checkpoint_id ?? undefined} onSelect={(checkpoint) => void navigate({ to: '/pipelines/$pipelineId/edit', params: { pipelineId: id }, search: { checkpoint } })} />
+            <Track label={latest.data ? `Checkpoints, as v${latest.data.run_version ?? ''} has them` : 'Checkpoints'} stops={strip.stops} end={strip.end} current={latest.data?.current_checkpoint_id ?? undefined} onSelect={(checkpoint) => void navigate({ to: '/pipelines/$pipelineId/edit', params: { pipelineId: id }, search: { checkpoint } })} />
           ) : (
             <Empty
               title="It has no checkpoints yet"
@@ -204,7 +204,7 @@ function Shown({ pipeline }: { pipeline: Pipeline }) {
         )}
       </div>
       {asking === 'start' && <StartRun pipeline={pipeline} onClose={() => setAsking(undefined)} />}
-      {asking === 'delete' && <DeletePipeline pipeline={pipeline} onClose={() => setAsking(undefined)} onUndo={bring.back} />}
+      {asking === 'delete' && <DeletePipeline pipeline={pipeline} onClose={() => setAsking(undefined)} />}
     </Page>
   );
 }
@@ -214,5 +214,8 @@ function usePipelineStrip(pipeline: Pipeline, run: Parameters<typeof stops>[2]) 
   const { data: me } = useMe();
   const graph = useGraph(pipeline.runs.latest_run_id ?? undefined);
   const defined = new Map(pipeline.checkpoints.map((one) => [one.checkpoint_id as string, one]));
-  return stops(pipeline, graph.data, run, (waiting) => isMine(me, waiting)).map((stop) => ({ ...stop, meta: work(defined.get(stop.id)) }));
+  return {
+    stops: stops(pipeline, graph.data, run, (waiting) => isMine(me, waiting)).map((stop) => ({ ...stop, meta: work(defined.get(stop.id)) })),
+    end: lastGate(pipeline, graph.data),
+  };
 }
