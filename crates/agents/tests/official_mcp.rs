@@ -65,7 +65,7 @@ async fn a_program_made_with_the_official_package_is_understood() {
     let path = std::env::var("PATH").expect("a path");
     let env = BTreeMap::from([("PATH".to_owned(), Secret::new(path))]);
     let command = vec![python, script(), "stdio".to_owned()];
-    speak_with(&server(Reach::Program { command, env })).await;
+    speak_with(&server(Reach::Program { keeper: Vec::new(), command, env })).await;
 }
 
 /// Ends the process when the test does.

@@ -33,7 +33,8 @@ fn one(name: &str, set: &settings::ToolServer, surroundings: &Surroundings) -> R
                 }
             }
             env.extend(set.env.iter().map(|(name, value)| (name.clone(), secret(value))));
-            Reach::Program { command: command.clone(), env }
+            let keeper = holdpoint_sandbox::keeper(&crate::wiring::this_program()?);
+            Reach::Program { keeper, command: command.clone(), env }
         }
         (None, url) => {
             let named = match &set.token_env {

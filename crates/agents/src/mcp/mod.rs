@@ -12,6 +12,7 @@ mod process;
 mod session;
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::time::Duration;
 
 pub use names::{legal, told_as};
@@ -48,6 +49,8 @@ impl Server {
 pub enum Reach {
     /// A program, spoken to on its standard input and output. It sees these variables and no others.
     Program {
+        /// What starts it and ends it with this process; nothing: it is started as it is.
+        keeper: Vec<OsString>,
         /// The program and what it is called with.
         command: Vec<String>,
         /// Its whole environment.

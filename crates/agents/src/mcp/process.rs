@@ -1,6 +1,7 @@
 //! A server that is a program: started with nothing but what is configured, and ended with all that it started.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::pin::Pin;
 use std::process::Stdio;
@@ -15,8 +16,9 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use crate::model::Secret;
 
-/// How long a program may take to end by itself when nobody speaks to it any more.
-const FAREWELL: Duration = Duration::from_secs(1);
+/// How long a program may take to end when nobody speaks to it any more. Its keeper is less patient, so that it is the
+/// one who ends what has left the group.
+const FAREWELL: Duration = Duration::from_secs(3);
 /// How much of what it complains is kept.
 const COMPLAINTS: usize = 2 * 1024;
 
@@ -31,12 +33,16 @@ pub(super) struct Program {
 impl Program {
     /// Starts a program in a group of its own.
     pub(super) fn start(
+        keeper: &[OsString],
         command: &[String],
         env: &BTreeMap<String, Secret>,
     ) -> io::Result<(Self, ChildStdout, ChildStdin)> {
-        let [program, args @ ..] = command else { return Err(io::Error::other("there is no program")) };
-        let mut child = Command::new(program)
-            .args(args)
+        if command.is_empty() {
+            return Err(io::Error::other("there is no program"));
+        }
+        let mut words = keeper.iter().map(OsString::as_os_str).chain(command.iter().map(OsStr::new));
+        let mut child = Command::new(words.next().unwrap_or_default())
+            .args(words)
             .env_clear()
             .envs(env.iter().map(|(name, value)| (name, value.expose())))
             .current_dir("/")

@@ -63,8 +63,8 @@ impl Session {
         let failed = |why: String| (McpError::new(&server.name, why), false);
         let meter = Meter::new(MOST_BYTES);
         let (begun, program) = match &server.reach {
-            Reach::Program { command, env } => {
-                let (program, stdout, stdin) = Program::start(command, env).map_err(|cause| {
+            Reach::Program { keeper, command, env } => {
+                let (program, stdout, stdin) = Program::start(keeper, command, env).map_err(|cause| {
                     let name = command.first().map_or("", String::as_str);
                     failed(format!("cannot be started as `{name}`: {cause}"))
                 })?;

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 MODE = sys.argv[1] if len(sys.argv) > 1 else "plain"
 
@@ -98,6 +99,10 @@ def main():
         # A child that outlives its parent unless the whole group is ended.
         child = subprocess.Popen(["sleep", "600"])
         open(sys.argv[2], "w").write(f"{os.getpid()} {child.pid}")
+    if MODE == "stubborn":
+        # Neither it nor its child, which has left the group, ends when nobody speaks to it any more.
+        child = subprocess.Popen(["sleep", "600"], start_new_session=True)
+        open(sys.argv[2], "w").write(f"{os.getpid()} {child.pid}")
     for line in sys.stdin:
         message = json.loads(line)
         method, number = message.get("method"), message.get("id")
@@ -121,6 +126,8 @@ def main():
                 send({"id": number, "result": answer})
         else:
             send({"id": number, "error": {"code": -32601, "message": "no such method"}})
+    while MODE == "stubborn":
+        time.sleep(600)
 
 
 try:

@@ -186,3 +186,46 @@ fn a_call_that_was_cut_off_is_made_again_only_where_that_does_no_harm() {
         assert_eq!(provider.asked().len(), 2, "no answer was asked for again");
     }
 }
+
+/// The processes that a stubborn server of tools wrote down, once it has.
+fn written(file: &Path) -> Vec<String> {
+    soon("it says who it is", || std::fs::read_to_string(file).is_ok_and(|text| text.contains(' ')));
+    let text = std::fs::read_to_string(file).expect("written");
+    text.split(' ').map(str::to_owned).collect()
+}
+
+fn gone(pid: &str) -> bool {
+    // One that ended and that nobody has asked after yet is no process any more.
+    let status = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+    status.map_or(true, |text| text.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z')))
+}
+
+#[test]
+fn no_program_outlives_a_server_that_was_killed() {
+    let provider = Provider::start(calls("notes__slow", json!({})));
+    let who = tempfile::NamedTempFile::new().expect("a file");
+    let counts = tempfile::NamedTempFile::new().expect("a file");
+    let how = format!("'stubborn', '{}'", who.path().display());
+    let mut server = start(&provider, &how, &format!("env = {{CALLS = '{}'}}", counts.path().display()));
+    let made = pipeline(&server, &[agentic("Report", single(&["notes"]), report())]);
+    server.run(&made);
+    soon("the call is under way", || counted(counts.path(), "slow") == 1);
+    let processes = written(who.path());
+    assert!(processes.iter().all(|pid| !gone(pid)), "{processes:?}");
+    server.kill();
+    soon("all of them are gone", || processes.iter().all(|pid| gone(pid)));
+}
+
+#[test]
+fn a_program_that_does_not_exist_is_named() {
+    let provider = Provider::start(|_| text("x"));
+    let mut server = Server::start_with(&[("ANTHROPIC_BASE_URL", &provider.url)]);
+    let settings = "[mcp.notes]\ncommand = ['no-such-program']\n";
+    std::fs::write(server.home().join("config.toml"), settings).expect("written");
+    server.kill_and_restart();
+    let made = pipeline(&server, &[agentic("Report", single(&["notes"]), report())]);
+    let failed = server.until(&server.run(&made), |e| e["status"] == "failed");
+    assert_eq!(failed["error_details"]["last_error"]["error_type"], "tool_server", "{failed}");
+    let told = failed["error_details"].to_string();
+    assert!(told.contains("no-such-program cannot be run: No such file"), "{told}");
+}

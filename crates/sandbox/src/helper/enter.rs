@@ -20,7 +20,7 @@ use crate::plan::Plan;
 use crate::wire::{self, Report};
 
 /// As a shell answers when it finds a program and cannot run it.
-const CANNOT_RUN: u8 = 126;
+pub(super) const CANNOT_RUN: u8 = 126;
 
 pub(super) fn main() -> ExitCode {
     let Ok(control) = control() else { return ExitCode::from(FAILED) };

@@ -3,6 +3,7 @@
 //! Every part runs in a process of its own that has one thread, so a change of user or of rights covers all of it.
 
 mod enter;
+mod keep;
 mod landlock;
 mod limits;
 mod seccomp;
@@ -14,6 +15,7 @@ use std::ffi::OsString;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::ExitCode;
 
 use crate::probe;
@@ -24,6 +26,7 @@ pub const HELPER_COMMAND: &str = "__sandbox";
 pub(crate) const WATCH: &str = "watch";
 pub(crate) const ENTER: &str = "enter";
 pub(crate) const HOSTILE: &str = "hostile";
+const KEEP: &str = "keep";
 
 /// The exit status when nothing better can be said; the reason is in a report.
 const FAILED: u8 = 125;
@@ -36,9 +39,16 @@ pub fn helper_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     match word {
         Some(WATCH) => watch::main(),
         Some(ENTER) => enter::main(),
+        Some(KEEP) => keep::main(&args[1..]),
         Some(HOSTILE) => probe::hostile::main(&args[1..]),
         _ => ExitCode::from(FAILED),
     }
+}
+
+/// What stands before a program that is spoken to on its standard input, so that it ends with whoever speaks to it.
+/// `helper` is a program that calls [`helper_main`].
+pub fn keeper(helper: &Path) -> Vec<OsString> {
+    vec![helper.into(), HELPER_COMMAND.into(), KEEP.into()]
 }
 
 /// The socket that the caller put on standard input.

@@ -22,7 +22,7 @@ use crate::plan::Plan;
 use crate::wire::{self, Report};
 
 /// How often orphans that ended are taken note of; until then they count as processes.
-const REAPING: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
+pub(super) const REAPING: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
 
 /// `bwrap` exits with this and the signal's number when a signal ended the program.
 const SIGNAL_BASE: i32 = 128;
@@ -117,7 +117,7 @@ fn wait_end(pid: Pid, control: &UnixStream) -> io::Result<Option<WaitStatus>> {
     }
 }
 
-fn poll_again(fds: &mut [PollFd<'_>], timeout: Option<&Timespec>) -> io::Result<()> {
+pub(super) fn poll_again(fds: &mut [PollFd<'_>], timeout: Option<&Timespec>) -> io::Result<()> {
     match poll(fds, timeout) {
         Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
         Err(error) => Err(error.into()),
