@@ -225,6 +225,8 @@ it('rejects with a reason, which gives up the run', async () => {
   const { execution: id, run } = await seedReview(server, 'Given up', false);
   await signIn(page, server, review(id));
   await page.getByRole('button', { name: /^Approve revision 1/ }).waitFor();
+  // The run's name comes after its question.
+  await page.getByText('Given up').filter({ visible: true }).first().waitFor();
   await press('x', page.getByText('Say why.'));
   await page.getByLabel('Why').fill('Not worth it.');
   await page.keyboard.press('Control+Enter');

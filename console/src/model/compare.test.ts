@@ -22,6 +22,8 @@ describe('how they stand', () => {
     expect(sideStatus({ kind: 'attempt', status: 'revision_requested' })).toMatchObject({ icon: 'sent-back', word: 'Sent back' });
     expect(sideStatus({ kind: 'execution', status: 'waiting_approval_to_complete' })).toMatchObject({ icon: 'others', tone: 'hold-ink' });
     expect(sideStatus({ kind: 'run', status: 'completed' })).toMatchObject({ word: 'Done' });
+    expect(sideStatus({ kind: 'run', status: 'in_progress' }, ['completed', 'in_progress'])).toMatchObject({ icon: 'live', word: 'Running' });
+    expect(sideStatus({ kind: 'run', status: 'in_progress' }, ['completed', 'waiting_approval_to_complete'])).toMatchObject({ icon: 'others', word: 'Waiting for approval' });
   });
 });
 

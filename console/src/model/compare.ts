@@ -77,8 +77,10 @@ const OUTCOMES: Record<string, Status> = {
   failed: { icon: 'failed', tone: 'fail', word: 'Failed' },
 };
 
-/** How a side is drawn. Nobody answers from here, so nothing here is drawn as yours to answer. */
-export function sideStatus(side: Pick<Side, 'kind' | 'status'>): Status {
+/** How a side is drawn, a run by what its checkpoints wait for. Nobody answers from here, so nothing is drawn as yours. */
+export function sideStatus(side: Pick<Side, 'kind' | 'status'>, steps: readonly (string | null | undefined)[] = []): Status {
+  const waits = side.kind === 'run' && side.status === 'in_progress' ? steps.find((status) => status?.startsWith('waiting_')) : undefined;
+  if (waits) return stepStatus(waits);
   if (side.kind === 'attempt') return OUTCOMES[side.status] ?? execution({ status: side.status, attempt_number: 1, max_attempts: 1 }, () => false);
   return side.kind === 'run' ? run({ status: side.status, pause_requested: false }, () => false) : stepStatus(side.status);
 }

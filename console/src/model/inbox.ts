@@ -97,6 +97,7 @@ export function undone(waiting: Pick<InboxItem['waiting_for'], 'kind' | 'who'>, 
     case 'approve_start':
       return left > 1 ? 'Your approval cannot be withdrawn.' : 'Undo stops it and pauses the run.';
     case 'start':
+      return 'Once it has begun, undo stops it and pauses the run.';
     case 'retry':
       return 'Undo stops it and pauses the run.';
     case 'script_input':

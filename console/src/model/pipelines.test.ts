@@ -42,11 +42,12 @@ it('draws runs by how long they took, oldest first', () => {
     started_at: '2026-01-01T09:00:00Z',
     completed_at: status === 'in_progress' ? null : new Date(Date.parse('2026-01-01T09:00:00Z') + minutes * 60_000).toISOString(),
   });
-  const drawn = bars([run(3, 0, 'in_progress'), run(2, 15, 'failed'), run(1, 60, 'completed')], new Set(['r3']), now);
+  const drawn = bars([run(4, 0, 'in_progress'), run(3, 0, 'in_progress'), run(2, 15, 'failed'), run(1, 60, 'completed')], new Map([['r4', false], ['r3', true]]), now);
   expect(drawn.map((bar) => [bar.version, bar.kind, bar.height])).toEqual([
     [1, 'done', 1],
     [2, 'failed', 0.5],
     [3, 'hold', 1],
+    [4, 'others', 1],
   ]);
   expect(lasted(run(3, 0, 'in_progress'), now)).toBe(3_600_000);
 });

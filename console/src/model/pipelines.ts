@@ -56,7 +56,7 @@ export interface Bar {
   version: number;
   /** From 0 to 1: how long it took beside the longest. */
   height: number;
-  kind: 'done' | 'failed' | 'live' | 'hold' | 'open' | 'gone';
+  kind: 'done' | 'failed' | 'live' | 'hold' | 'others' | 'open' | 'gone';
   milliseconds: number;
 }
 
@@ -66,12 +66,13 @@ const KINDS: Record<string, Bar['kind']> = { completed: 'done', failed: 'failed'
 export const lasted = (run: Pick<Run, 'created_at' | 'started_at' | 'completed_at'>, now: Date) =>
   Math.max(0, new Date(run.completed_at ?? now).getTime() - new Date(run.started_at ?? run.created_at).getTime());
 
-/** Runs from the oldest to the newest; `asks` are those that wait for this person. */
-export function bars(runs: readonly Pick<Run, 'run_id' | 'run_version' | 'status' | 'created_at' | 'started_at' | 'completed_at'>[], asks: ReadonlySet<string>, now: Date): Bar[] {
+/** Runs from the oldest to the newest; `asks` are those that wait for somebody, and whether that is the person who looks. */
+export function bars(runs: readonly Pick<Run, 'run_id' | 'run_version' | 'status' | 'created_at' | 'started_at' | 'completed_at'>[], asks: ReadonlyMap<string, boolean>, now: Date): Bar[] {
   const longest = Math.max(1, ...runs.map((run) => lasted(run, now)));
   return [...runs].reverse().map((run) => {
     const milliseconds = lasted(run, now);
-    return { id: run.run_id, version: run.run_version ?? 0, milliseconds, height: Math.max(0.25, Math.sqrt(milliseconds / longest)), kind: asks.has(run.run_id) ? 'hold' : (KINDS[run.status] ?? 'open') };
+    const mine = run.status === 'in_progress' ? asks.get(run.run_id) : undefined;
+    return { id: run.run_id, version: run.run_version ?? 0, milliseconds, height: Math.max(0.25, Math.sqrt(milliseconds / longest)), kind: mine === undefined ? (KINDS[run.status] ?? 'open') : mine ? 'hold' : 'others' };
   });
 }
 

@@ -115,7 +115,13 @@ export default function CodeEditor({ text, format, onChange, label, marks, class
     if (editor && editor.state.doc.toString() !== text) editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: text } });
   }, [text]);
   useEffect(() => {
-    view.current?.dispatch({ effects: setMarks.of(marks ?? []) });
-  }, [marks, text]);
+    const editor = view.current;
+    if (!editor) return;
+    editor.dispatch({ effects: setMarks.of(marks ?? []) });
+    // What is wrong is brought into sight, but not while somebody writes elsewhere.
+    const wrong = Math.min(...(marks ?? []).filter((mark) => mark.kind === 'wrong').map((mark) => mark.line));
+    if (editor.hasFocus || wrong < 1 || wrong > editor.state.doc.lines) return;
+    editor.dispatch({ effects: EditorView.scrollIntoView(editor.state.doc.line(wrong).from, { y: 'center' }) });
+  }, [marks, text, format, writable, label, described]);
   return <div ref={place} className={clsx('min-h-0 overflow-hidden bg-sunken', className)} />;
 }

@@ -4,13 +4,14 @@ import type { Bar } from '@/model/pipelines';
 import { took } from '@/model/time';
 
 const FULL = 26;
-const WORDS: Record<Bar['kind'], string> = { done: 'done', failed: 'failed', live: 'running', hold: 'waits for you', open: 'not ended', gone: 'aborted' };
+const WORDS: Record<Bar['kind'], string> = { done: 'done', failed: 'failed', live: 'running', hold: 'waits for you', others: 'waits for somebody else', open: 'not ended', gone: 'aborted' };
 /** Not finished: broken. Failed: cut in the middle. Gone: an outline. */
 const KINDS: Record<Bar['kind'], string> = {
   done: 'bg-edge',
   failed: '[--cut:var(--color-fail)] bg-[linear-gradient(var(--cut)_0_calc(50%-1px),transparent_0_calc(50%+1px),var(--cut)_0)]',
   live: 'bg-[repeating-linear-gradient(to_top,var(--color-live)_0_5px,transparent_0_7px)]',
   hold: 'bg-[repeating-linear-gradient(to_top,var(--color-hold)_0_5px,transparent_0_7px)]',
+  others: 'bg-[repeating-linear-gradient(to_top,var(--color-hold-ink)_0_5px,transparent_0_7px)]',
   open: 'bg-[repeating-linear-gradient(to_top,var(--color-edge)_0_5px,transparent_0_7px)]',
   gone: 'border border-line-2',
 };

@@ -134,8 +134,8 @@ function Body({ it, beside }: { it: Comparison; beside: boolean }) {
       </nav>
       <div ref={pane} className="scroll-pane min-h-0 min-w-0" tabIndex={0} role="region" aria-label="Both sides">
         <div className="sticky top-0 z-20 grid grid-cols-2 divide-x divide-line border-b border-line bg-surface">
-          <Head side={it.a} name={left} />
-          <Head side={it.b} name={right} />
+          <Head side={it.a} name={left} steps={it.checkpoints.map((one) => one.status_a)} />
+          <Head side={it.b} name={right} steps={it.checkpoints.map((one) => one.status_b)} />
         </div>
         {first === undefined && <p className="border-b border-line px-5 py-3 text-ink-2 max-tablet:px-4">Both sides are the same: definitions, outputs and decisions.</p>}
         {it.checkpoints.map((one) => (
@@ -146,12 +146,12 @@ function Body({ it, beside }: { it: Comparison; beside: boolean }) {
   );
 }
 
-function Head({ side, name }: { side: Side; name: string }) {
+function Head({ side, name, steps }: { side: Side; name: string; steps: Parameters<typeof sideStatus>[1] }) {
   return (
     <div className="min-w-0 px-5 py-2 max-tablet:px-4">
       <p className="font-name tablet:truncate">{name}</p>
       <p className="flex flex-wrap items-center gap-x-4 text-small text-ink-3">
-        <StatusLabel status={sideStatus(side)} size={14} />
+        <StatusLabel status={sideStatus(side, steps)} size={14} />
         {side.started_at && <Time at={side.started_at} as="moment" />}
         {side.seconds != null && <span>{took(side.seconds * 1000)}</span>}
         <Money usd={side.usage.cost_usd} />

@@ -20,7 +20,7 @@ export const COLUMNS = 'desk:grid desk:grid-cols-[minmax(160px,252px)_minmax(0,1
 interface Props {
   pipeline: Pipeline;
   me: Me | undefined;
-  asks: ReadonlySet<string>;
+  asks: ReadonlyMap<string, boolean>;
   selected: boolean;
   menu: readonly MenuItem[];
   onSelect: () => void;

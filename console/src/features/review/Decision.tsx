@@ -1,6 +1,6 @@
 /** The decision about a result: the question, what follows, the ways, a word for the record, and one primary. */
 import { useNavigate } from '@tanstack/react-router';
-import { type ReactNode, useRef } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { useAnswer } from '@/api/hooks/inbox';
 import { useAbort } from '@/api/hooks/runs';
 import { Problem } from '@/api/problem';
@@ -57,16 +57,22 @@ export function Decision({ review, execution, waiting, option, onOption, comment
   const busy = answer.isPending || abort.isPending;
   const digest = waiting.digest ?? undefined;
 
+  // What was still being read when the key was pressed may have come while the decision was on its way.
+  const known = useRef({ point, run: review.run });
+  useEffect(() => {
+    known.current = { point: point ?? known.current.point, run: review.run ?? known.current.run };
+  });
   const send = async () => {
     if (off !== undefined || busy) return;
     const id = execution.execution_id;
     try {
       if (option === 'reject') {
-        const own = within(point);
         await abort.mutateAsync({ id: execution.run_id, reason: said });
         setWords('');
         onDone();
-        decided(`Rejected ${name}, ${review.run?.pipeline_name ?? 'run'} v${version ?? ''} was given up`, undefined, own ? () => navigate(backTo(own)) : undefined);
+        const own = within(known.current.point);
+        const given = known.current.run?.pipeline_name;
+        decided(`Rejected ${name}, ${given && version !== undefined ? `${given} v${version}` : 'the run'} was given up`, undefined, own ? () => navigate(backTo(own)) : undefined);
       } else if (option === 'revise') {
         const done = await answer.mutateAsync({ act: 'reject', execution: id, refusal: { feedback: said, digest } });
         setWords('');
@@ -79,7 +85,8 @@ export function Decision({ review, execution, waiting, option, onOption, comment
         onDone();
         // Another approval may still be needed; then nothing counts yet that could be taken back.
         const counts = (done as Partial<Execution>).status === 'completed';
-        decided(option === 'edit' ? `Changed and approved ${name}` : `Approved ${name}, revision ${revision}`, done, counts && point ? () => navigate(backTo(point)) : undefined);
+        const back = known.current.point;
+        decided(option === 'edit' ? `Changed and approved ${name}` : `Approved ${name}, revision ${revision}`, done, counts && back ? () => navigate(backTo(back)) : undefined);
       }
     } catch (error) {
       // Everything else stands on the page as the mutation's error.

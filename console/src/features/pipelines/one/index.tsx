@@ -64,7 +64,7 @@ function Shown({ pipeline }: { pipeline: Pipeline }) {
   const [at, setAt] = useState<number>();
   const all = useMemo(() => runs.data?.pages.flatMap((page) => page.items) ?? [], [runs.data]);
   const asks = useMemo(() => new Map((inbox.data?.pages.flatMap((page) => page.items) ?? []).map((item) => [item.run_id as string, item.waiting_for])), [inbox.data]);
-  const mine = useMemo(() => new Set([...asks].filter(([, waiting]) => isMine(me, waiting)).map(([run]) => run)), [asks, me]);
+  const mine = useMemo(() => new Map([...asks].map(([run, waiting]) => [run, isMine(me, waiting)])), [asks, me]);
   const latest = useRun(pipeline.runs.latest_run_id ?? undefined);
   const strip = usePipelineStrip(pipeline, latest.data);
   const role = me && !hasRole(me, 'operator') ? `Your role is ${me.role}; this needs operator.` : undefined;
