@@ -13,6 +13,8 @@ it('turns decisions off with the reason while the server is gone, and goes on wh
   const { execution, run } = await seedReview(first, 'Before it went', false);
   await signIn(page, first, `/review/${execution}`);
   await page.getByText(/^Live/).waitFor();
+  await page.getByRole('button', { name: /^Approve revision 1/ }).waitFor();
+  await page.getByRole('heading', { name: 'Plan for the first release' }).waitFor();
   await mark();
   const at = await kill(first);
   await page.getByText(/Not connected, showing \d\d:\d\d/).waitFor();

@@ -127,6 +127,32 @@ it('slice 12: a first approval of a later run is undone by going back to the run
   await impact.getByRole('button', { name: /archive 1 run/ }).waitFor();
 });
 
+it('slice 11: whoever undoes at once stays with the undo, however late the next question comes', async () => {
+  const { run, execution } = await seedSecond('Late answers');
+  await signIn(page, server, `/review/${execution}`);
+  await page.getByRole('region', { name: 'Decision' }).getByText('Undo goes back to Goals; Plan is then done again.').waitFor();
+  await free(/^Approve revision 1/);
+  let release = () => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const undo = page.getByRole('button', { name: /^Undo/ });
+  // Where the run stands is asked once the decision is made, to find the next question.
+  await page.route(`**/api/runs/${run}`, async (route) => {
+    if (await undo.isVisible()) await held;
+    await route.fallback();
+  });
+  await page.keyboard.press('Control+Enter');
+  await undo.click();
+  const heading = page.getByRole('heading', { name: 'Back to Goals in v1' });
+  await heading.waitFor();
+  const late = page.waitForResponse(`**/api/runs/${run}`);
+  release();
+  await (await late).finished();
+  // What the page does with that answer is done before it hears another one.
+  await page.evaluate(() => fetch('/api/health').then((answer) => answer.text()));
+  expect(new URL(page.url()).pathname).toBe(`/runs/${run}/rollback`);
+  await heading.waitFor();
+});
+
 it('slice 7: a start is undone by stopping the work, also after the toast has gone, and not while somebody types', async () => {
   const { run, execution } = await seedStart('Invoice matching');
   await page.clock.install();

@@ -225,6 +225,9 @@ export type TestPage = Page & { complaints: string[] };
 /** A page that fails the test when the console writes an error or breaks its policy. */
 export async function openPage(options: BrowserContextOptions = {}): Promise<TestPage> {
   const context = await (await startBrowser()).newContext({ viewport: DESK, colorScheme: 'light', reducedMotion: 'reduce', ...options });
+  // `SLOW=500` lets each answer take up to that many milliseconds more, which finds tests and screens that hope for an order.
+  const slow = Number(process.env.SLOW ?? 0);
+  if (slow > 0) await context.route(/\/(assets|api)\/(?!stream)/, (route) => new Promise((over) => setTimeout(over, Math.random() * slow)).then(() => route.fallback()));
   const page = (await context.newPage()) as TestPage;
   page.complaints = [];
   page.on('pageerror', (error) => page.complaints.push(String(error)));

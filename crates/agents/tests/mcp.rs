@@ -154,11 +154,8 @@ async fn a_server_that_does_not_begin_is_an_error_that_says_why() {
     let endless = told(Session::open(&server(&["endless"])).await.map(drop).expect_err("endless"));
     assert_eq!(endless, "the server `test` said more than 16777216 bytes without being asked again");
     let mut none = server(&[]);
-    none.reach = Reach::Program {
-        keeper: Vec::new(),
-        command: vec!["no-such-program".into()],
-        env: BTreeMap::new(),
-    };
+    none.reach =
+        Reach::Program { keeper: Vec::new(), command: vec!["no-such-program".into()], env: BTreeMap::new() };
     let none = told(Session::open(&none).await.map(drop).expect_err("none"));
     assert!(none.starts_with("the server `test` cannot be started as `no-such-program`"), "{none}");
 }

@@ -1,6 +1,6 @@
 /** After a decision: say what was done, and go on to the next question. */
 import { useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { useNavigate, useRouter } from '@tanstack/react-router';
 import { body, client } from '@/api/client';
 import { keys } from '@/api/keys';
 import type { Execution } from '@/api/types';
@@ -10,6 +10,7 @@ import type { Review } from './useReview';
 
 export function useDecided(review: Review) {
   const navigate = useNavigate();
+  const router = useRouter();
   const queries = useQueryClient();
   const { me, execution, mine, at } = review;
   const open = (id: string) => void navigate({ to: '/review/$executionId', params: { executionId: id }, search: {} });
@@ -20,7 +21,10 @@ export function useDecided(review: Review) {
       review.forget();
       return;
     }
+    const here = router.state.location.pathname;
     const run = execution && (await body(client.GET('/api/runs/{id}', { params: { path: { id: execution.run_id } } })).catch(() => undefined));
+    // Whoever went elsewhere meanwhile, by undoing it for example, stays there.
+    if (router.state.location.pathname !== here) return;
     const current = run?.current_execution;
     if (current?.waiting_for && isMine(me, current.waiting_for)) {
       if (current.execution_id === execution?.execution_id) review.forget();
