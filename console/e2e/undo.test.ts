@@ -1,6 +1,7 @@
 /** Undoing decisions in a real browser: through the rollback's preview, by stopping, and never silently. */
 import { expect, it } from 'vitest';
 import { axe, eachTest, getRun, page, press, seedForm, server, shot, signIn, until, waits } from './world';
+import { form, put, putScript, script, start } from './run-world';
 
 eachTest();
 
@@ -241,4 +242,65 @@ it('slice 7: a start that was not allowed is asked about again, and a pause is u
   await page.keyboard.press('u');
   await page.getByText('The run goes on').waitFor();
   expect((await getRun(server, run)).status).toBe('in_progress');
+});
+
+it('slice 12: a run that was given up goes on from the point before, by way of the preview', async () => {
+  const { run, execution } = await seedSecond('Given up too soon');
+  await signIn(page, server, `/review/${execution}`);
+  const decision = page.getByRole('region', { name: 'Decision' });
+  await decision.getByText('Undo goes back to Goals; Plan is then done again.').waitFor();
+  await free(/^Approve revision 1/);
+  await press('x', page.getByText('Say why.'));
+  await decision.getByText('Undo goes back to Goals, and the run goes on from there.').waitFor();
+  await page.getByLabel('Why').fill('Nobody wants it.');
+  await page.keyboard.press('Control+Enter');
+  await page.getByText('Rejected Plan, Given up too soon v1 was given up').waitFor();
+  expect((await getRun(server, run)).status).toBe('aborted');
+  await page.keyboard.press('u');
+  await page.getByRole('heading', { name: 'Back to Goals in v1' }).waitFor();
+  await page.getByRole('region', { name: 'What would happen' }).getByRole('button', { name: /archive 1 execution/ }).waitFor();
+  await page.keyboard.press('Control+Enter');
+  await page.getByText('Rolled back: v1 back to Goals').waitFor();
+  expect((await executions(run)).map((one) => [one.checkpoint_name, one.status])).toEqual([
+    ['Goals', 'completed'],
+    ['Plan', 'pending'],
+  ]);
+  // It is asked about again, as the sentence said.
+  expect((await waits(server, run)).execution.execution_id).not.toBe(execution);
+});
+
+it('slice 16: trying again is undone by stopping that try', async () => {
+  const pipeline = await put(server, 'Nightly figures', [script('Analysis', 'analyse.py', { artifacts: [{ name: 'figures', format: 'json' }] })], { scripts: { 'analyse.py': 'def main():\n    raise ValueError("no lanes in the table")\n' } });
+  const run = await start(server, pipeline);
+  await until('a failure', async () => (await getRun(server, run)).status === 'paused');
+  putScript(server, pipeline.pipeline_id, 'analyse.py', 'import time\n\ndef main():\n    time.sleep(600)\n');
+  await inbox('Nightly figures');
+  await preview().getByText('Undo stops it and pauses the run.').waitFor();
+  await free(/^Try again/);
+  await page.keyboard.press('a');
+  await page.getByText('Trying Analysis again').waitFor();
+  await until('the second try', async () => (await getRun(server, run)).status === 'in_progress');
+  await page.keyboard.press('u');
+  await page.getByText('Stopped Analysis, the run is paused').waitFor();
+  expect((await getRun(server, run)).status).toBe('paused');
+});
+
+it('slice 5: a form that counts at once is undone through the preview', async () => {
+  const pipeline = await put(server, 'Two forms', [form('First'), form('Second'), form('Third')]);
+  const run = await start(server, pipeline);
+  const { execution: first } = await waits(server, run, 'form');
+  await server.api('POST', `/api/executions/${first.execution_id}/submit`, { fields: { goal: 'One' } });
+  const second = await until('the second form', async () => {
+    const { execution } = await waits(server, run, 'form');
+    return execution.execution_id === first.execution_id ? undefined : execution.execution_id;
+  });
+  await signIn(page, server, `/review/${second}`);
+  await page.getByText('Undo goes back to First; Second is then done again.').waitFor();
+  await page.getByRole('form', { name: 'Form' }).getByRole('textbox').first().fill('Two');
+  await page.keyboard.press('Control+Enter');
+  await until('the third form', async () => (await executions(run)).length === 3);
+  await page.getByRole('button', { name: /^Undo/ }).click();
+  await page.getByRole('heading', { name: 'Back to First in v1' }).waitFor();
+  const impact = page.getByRole('region', { name: 'What would happen' });
+  await impact.getByText('2: Second, Third').waitFor();
 });
