@@ -28,7 +28,7 @@ mod wire;
 
 pub use error::SandboxError;
 pub use findings::{Finding, Findings};
-pub use helper::{HELPER_COMMAND, helper_main, keeper};
+pub use helper::{HELPER_COMMAND, helper_main, keeper, restrict_worker};
 pub use interpreter::Interpreter;
 pub use level::{Choice, Level};
 pub use order::{Limits, Order};

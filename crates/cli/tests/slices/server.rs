@@ -130,6 +130,10 @@ impl Server {
         (self.process, self.address) = launch(self.folder.path(), &self.variables);
     }
 
+    pub fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
     pub fn kill(&mut self) {
         self.process.kill().expect("it runs");
         self.process.wait().expect("it ends");

@@ -235,6 +235,30 @@ fn a_rule_that_cannot_be_stopped_harms_nobody_else() {
     server.post(&innocent, &body).expect(200);
 }
 
+/// The processes that a server has started under a hidden command, by what `/proc` says of them.
+fn workers(server: &Server) -> Vec<String> {
+    let all = std::fs::read_dir("/proc").expect("proc").filter_map(Result::ok);
+    let status = all.filter_map(|entry| {
+        let command = std::fs::read_to_string(entry.path().join("cmdline")).ok()?;
+        let status = std::fs::read_to_string(entry.path().join("status")).ok()?;
+        let ours = status.lines().any(|line| line == format!("PPid:\t{}", server.pid()));
+        (ours && command.contains("__expressions")).then_some(status)
+    });
+    status.collect()
+}
+
+#[test]
+fn rules_are_evaluated_where_nothing_but_computing_is_allowed() {
+    let server = Server::start();
+    let rule = waiting_with_rule(&server, "value.length > 3");
+    server.post(&rule, &json!({"fields": {"answer": "no"}})).refused(422, "invalid_fields");
+    let workers = workers(&server);
+    assert!(!workers.is_empty());
+    for status in workers {
+        assert!(status.lines().any(|line| line == "Seccomp:\t2"), "{status}");
+    }
+}
+
 #[test]
 fn t33_an_agent_never_decides() {
     let server = Server::start();

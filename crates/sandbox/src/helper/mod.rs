@@ -51,6 +51,12 @@ pub fn keeper(helper: &Path) -> Vec<OsString> {
     vec![helper.into(), HELPER_COMMAND.into(), KEEP.into()]
 }
 
+/// Takes from this process all but computing with what it has: no file, program, other process or address. Call it
+/// while there is one thread; those that are started later are restricted as well.
+pub fn restrict_worker() -> io::Result<()> {
+    seccomp::restrict_worker()
+}
+
 /// The socket that the caller put on standard input.
 fn control() -> io::Result<UnixStream> {
     Ok(rustix::stdio::stdin().as_fd().try_clone_to_owned()?.into())

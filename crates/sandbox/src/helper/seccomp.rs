@@ -103,6 +103,41 @@ const OF_OWNERS: &[&str] = &["chmod", "fchmodat", "fchmodat2", "chown", "lchown"
 const OF_WRITERS: &[&str] =
     &["setxattr", "lsetxattr", "removexattr", "lremovexattr", "utime", "utimes", "futimesat"];
 
+/// What a worker does not need, which only computes with what it is sent: files, programs, other processes.
+const OF_WORKERS: &[&str] = &[
+    "open",
+    "openat",
+    "openat2",
+    "creat",
+    "truncate",
+    "unlink",
+    "unlinkat",
+    "rename",
+    "renameat",
+    "renameat2",
+    "link",
+    "linkat",
+    "symlink",
+    "symlinkat",
+    "mkdir",
+    "mkdirat",
+    "mknod",
+    "mknodat",
+    "rmdir",
+    "chdir",
+    "execve",
+    "execveat",
+    "fork",
+    "vfork",
+    "kill",
+    "tkill",
+    "pidfd_open",
+    "pidfd_send_signal",
+    "socketpair",
+    "connect",
+    "bind",
+];
+
 /// What a program is to the files outside its folders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Outside {
@@ -117,8 +152,21 @@ pub(super) enum Outside {
 /// Restricts this process.
 pub(super) fn restrict(network: bool, outside: Outside) -> io::Result<()> {
     let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(io::Error::other)?;
+    apply(&refused(network, outside, arch), arch)
+}
+
+/// Restricts this process to computing.
+pub(super) fn restrict_worker() -> io::Result<()> {
+    let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(io::Error::other)?;
+    let mut rules = refused(false, Outside::Owned, arch);
+    rules.retain(|rule| rule["syscall"] != "socketpair");
+    rules.extend(known(OF_WORKERS.iter(), arch));
+    apply(&rules, arch)
+}
+
+fn apply(rules: &[Value], arch: TargetArch) -> io::Result<()> {
     let programs = [
-        compile(&refused(network, outside, arch), EPERM, arch)?,
+        compile(rules, EPERM, arch)?,
         // Its flags lie in memory, where a filter cannot look. Libraries then use `clone`.
         compile(&[json!({"syscall": "clone3"})], ENOSYS, arch)?,
         refuse_unknown(),
@@ -132,13 +180,7 @@ pub(super) fn restrict(network: bool, outside: Outside) -> io::Result<()> {
 fn refused(network: bool, outside: Outside, arch: TargetArch) -> Vec<Value> {
     let of_writers = if outside >= Outside::Foreign { OF_WRITERS } else { &[] };
     let of_owners = if outside >= Outside::Owned { OF_OWNERS } else { &[] };
-    let mut rules: Vec<Value> = REFUSED
-        .iter()
-        .chain(of_writers)
-        .chain(of_owners)
-        .map(|name| json!({"syscall": name}))
-        .filter(|rule| compile(std::slice::from_ref(rule), EPERM, arch).is_ok())
-        .collect();
+    let mut rules: Vec<Value> = known(REFUSED.iter().chain(of_writers).chain(of_owners), arch).collect();
     // With a path (without one it is about an open file), and for a mere writer without times.
     let path = (1, "qword", json!("ne"), 0);
     match outside {
@@ -155,6 +197,13 @@ fn refused(network: bool, outside: Outside, arch: TargetArch) -> Vec<Value> {
         json!({"syscall": "socket"})
     });
     rules
+}
+
+/// Rules for the calls that this kind of machine has.
+fn known<'a>(names: impl Iterator<Item = &'a &'a str>, arch: TargetArch) -> impl Iterator<Item = Value> {
+    names
+        .map(|name| json!({"syscall": name}))
+        .filter(move |rule| compile(std::slice::from_ref(rule), EPERM, arch).is_ok())
 }
 
 /// A rule for a call whose arguments all fit.
@@ -201,6 +250,7 @@ mod tests {
             .iter()
             .chain(OF_WRITERS)
             .chain(OF_OWNERS)
+            .chain(OF_WORKERS)
             .filter(|name| compile(&[json!({"syscall": name})], EPERM, arch).is_err())
             .collect();
         assert!(unknown.is_empty(), "{unknown:?}");
