@@ -93,7 +93,8 @@ impl Talk<'_> {
         let mut said: Vec<Said> = Vec::new();
         for agent in 0..last {
             if self.turns + 1 >= self.max_turns {
-                self.leave_out(agent..last);
+                let why = self.turns_used_up();
+                self.leave_out(agent..last, &why);
                 break;
             }
             let words = self.words(agent, &said, DISCUSS);
@@ -106,13 +107,14 @@ impl Talk<'_> {
     /// All at once, none sees the others; the last one merges.
     async fn parallel(&mut self) -> Result<String, Halt> {
         let last = self.agents.len() - 1;
-        let room = self.max_turns.saturating_sub(1).max(1) as usize;
+        let room = self.max_turns.saturating_sub(1) as usize;
         let count = self.agents.len().min(room);
-        if count < self.agents.len() {
-            self.leave_out(count..self.agents.len());
+        if count < last {
+            let why = self.turns_used_up();
+            self.leave_out(count..last, &why);
         }
         let said = self.round(0..count, |talk, agent| talk.words(agent, &[], DISCUSS)).await?;
-        let words = self.words(last, &said, MERGE);
+        let words = self.words(last, &said, if said.is_empty() { WRITE } else { MERGE });
         Ok(self.turn(last, &words).await?.text)
     }
 
@@ -120,9 +122,16 @@ impl Talk<'_> {
     /// one writes the outcome.
     async fn council(&mut self) -> Result<String, Halt> {
         let all = self.agents.len();
-        let mut said = self.round(0..all, |talk, agent| talk.words(agent, &[], DISCUSS)).await?;
+        // One turn is kept for the outcome.
+        let count = all.min(self.max_turns.saturating_sub(1) as usize);
+        if count < all {
+            let why = self.turns_used_up();
+            self.leave_out(count.max(1)..all, &why);
+        }
+        let mut said = self.round(0..count, |talk, agent| talk.words(agent, &[], DISCUSS)).await?;
         let mut round = 1;
-        while !self.all_agree(&said, round).await? {
+        // Where not all could speak, there is nothing that all could agree on.
+        while count == all && !self.all_agree(&said, round).await? {
             if self.turns as usize + all + 1 > self.max_turns as usize {
                 self.left_out
                     .push(format!("the council did not agree in {} turns (max_turns)", self.max_turns));
@@ -141,7 +150,7 @@ impl Talk<'_> {
         let last = self.agents.len() - 1;
         let sides = if last >= 2 { 2 } else { self.agents.len() };
         if last > 2 {
-            self.leave_out(2..last);
+            self.leave_out(2..last, "only two sides argue, and the last agent judges");
         }
         let mut said: Vec<Said> = Vec::new();
         while self.turns + 1 < self.max_turns {
@@ -252,9 +261,13 @@ impl Talk<'_> {
         words
     }
 
-    fn leave_out(&mut self, agents: std::ops::Range<usize>) {
+    fn turns_used_up(&self) -> String {
+        format!("max_turns is {}", self.max_turns)
+    }
+
+    fn leave_out(&mut self, agents: std::ops::Range<usize>, why: &str) {
         for agent in &self.agents[agents] {
-            self.left_out.push(format!("{} had no turn: max_turns is {}", agent.name, self.max_turns));
+            self.left_out.push(format!("{} had no turn: {why}", agent.name));
         }
     }
 }

@@ -394,3 +394,81 @@ async fn a_meta_agent_that_makes_too_many_is_asked_once_more() {
         assert_eq!(told, expected);
     }
 }
+
+#[tokio::test]
+async fn no_way_to_discuss_takes_more_turns_than_there_are() {
+    let rule = |who: &str, question: &Question| match &question.must_call {
+        Some(vote) => call("v", vote, json!({"agree": false, "reason": "r"})),
+        None => words(&format!("{who}'s view")),
+    };
+    check(
+        &["A", "B", "C"],
+        mode(DiscussionMode::Council, 1),
+        rule,
+        expect![[r#"
+        A: text()
+        => A's view (1 calls) ["B had no turn: max_turns is 1", "C had no turn: max_turns is 1"]
+    "#]],
+    )
+    .await;
+    check(
+        &["A", "B", "C"],
+        mode(DiscussionMode::Council, 3),
+        rule,
+        expect![[r#"
+        A: text()
+        B: text()
+        A: text(B said)
+        => A's view (3 calls) ["C had no turn: max_turns is 3"]
+    "#]],
+    )
+    .await;
+    check(
+        &["A", "B"],
+        mode(DiscussionMode::Council, 3),
+        rule,
+        expect![[r#"
+        A: text()
+        B: text()
+        A: text(B said)
+        B: text(A said)
+        A: text(B said)
+        => A's view (5 calls) ["the council did not agree in 3 turns (max_turns)"]
+    "#]],
+    )
+    .await;
+    check(
+        &["A", "B", "C", "D"],
+        mode(DiscussionMode::Parallel, 3),
+        rule,
+        expect![[r#"
+        A: text()
+        B: text()
+        D: text(A said, B said)
+        => D's view (3 calls) ["C had no turn: max_turns is 3"]
+    "#]],
+    )
+    .await;
+    check(
+        &["A", "B"],
+        mode(DiscussionMode::Parallel, 1),
+        rule,
+        expect![[r#"
+        B: text()
+        => B's view (1 calls) ["A had no turn: max_turns is 1"]
+    "#]],
+    )
+    .await;
+    check(
+        &["A", "B", "C", "D"],
+        mode(DiscussionMode::Debate, 3),
+        rule,
+        expect![[r#"
+        A: text()
+        B: text(A said)
+        D: text(A said, B said)
+        => D's view (3 calls) ["C had no turn: only two sides argue, and the last agent judges"]
+    "#]],
+    )
+    .await;
+}

@@ -1,5 +1,6 @@
 //! The tool for files: three folders, of which one can only be read.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
@@ -31,6 +32,8 @@ pub struct Files {
     inputs: Beneath,
     /// The file names of declared outputs.
     declared: Vec<String>,
+    /// What agents are told about under another path, by that path: the names in `inputs/`.
+    told_as: BTreeMap<String, String>,
     limits: FileLimits,
 }
 
@@ -90,7 +93,13 @@ impl Files {
     ) -> io::Result<Self> {
         let (workspace, staging, inputs) =
             (Beneath::open(workspace)?, Beneath::open(staging)?, Beneath::open(inputs)?);
-        Ok(Self { workspace, staging, inputs, declared, limits })
+        Ok(Self { workspace, staging, inputs, declared, told_as: BTreeMap::new(), limits })
+    }
+
+    /// Lets files in `inputs/` be found by the paths that agents are told, too.
+    #[must_use]
+    pub fn told_as(self, names: BTreeMap<String, String>) -> Self {
+        Self { told_as: names, ..self }
     }
 
     /// Does what is asked, or says why not.
@@ -165,6 +174,9 @@ impl Files {
         let Some((first, rest)) = parts.split_first() else { return Err(refused("name a file")) };
         if let Some(root) = Root::ALL.into_iter().find(|root| root.name() == *first) {
             return Ok((root, rest.join("/")));
+        }
+        if let Some(name) = self.told_as.get(&parts.join("/")) {
+            return Ok((Root::Inputs, name.clone()));
         }
         let is_output = rest.is_empty() && self.declared.iter().any(|name| name == first);
         Ok((if is_output { Root::Staging } else { Root::Workspace }, parts.join("/")))

@@ -64,13 +64,15 @@ pub fn file_operations() -> ToolSpec {
 }
 
 /// The tool for code, as a model is told of it.
-pub fn code_execution() -> ToolSpec {
+pub fn code_execution(network: bool) -> ToolSpec {
+    let reach = if network { "with" } else { "without" };
     ToolSpec {
         name: CODE_EXECUTION.to_owned(),
-        description: "Runs Python 3 code in a sandbox without network. Its working folder is `workspace/`; the \
-                      environment variables HOLDPOINT_WORKSPACE, HOLDPOINT_STAGING and HOLDPOINT_INPUTS name the \
-                      folders. What it prints comes back."
-            .to_owned(),
+        description: format!(
+            "Runs Python 3 code in a sandbox {reach} network. Its working folder is `workspace/`; the environment \
+             variables HOLDPOINT_WORKSPACE, HOLDPOINT_STAGING and HOLDPOINT_INPUTS name the folders. What it prints \
+             comes back."
+        ),
         input_schema: json!({
             "type": "object",
             "properties": {"code": {"type": "string", "description": "the program"}},

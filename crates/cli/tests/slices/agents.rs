@@ -471,3 +471,50 @@ fn trouble_of_a_provider_is_in_the_log_while_it_is_waited_for() {
         .expect(200);
     server.until(&run, |execution| execution["status"] == "failed");
 }
+
+#[test]
+fn slice_13_an_agent_that_says_nothing_has_made_nothing() {
+    let provider = Provider::start(|_| Say::Parts(Vec::new()));
+    let server = start(&provider);
+    let pipeline =
+        pipeline(&server, &[agentic("Report", single(&[]), json!([{"name": "report", "format": "md"}]))]);
+    let failed = server.until(&server.run(&pipeline), |e| e["status"] == "failed");
+    assert_eq!(failed["error_details"]["last_error"]["error_type"], "missing_artifacts", "{failed}");
+}
+
+#[test]
+fn slice_16_a_file_is_read_by_the_path_that_the_agent_is_told() {
+    let provider = Provider::start(|question| {
+        let told = question["messages"].to_string();
+        if told.contains("Summarise this file") {
+            return text("in short");
+        }
+        if !told.contains("REFERENCED OUTPUT") {
+            return text("{\"title\": \"the whole of it\"}");
+        }
+        match answers(question) {
+            0 => {
+                let path =
+                    told.split("Path: ").nth(1).and_then(|rest| rest.split("\\n").next()).expect("a path");
+                Say::Parts(vec![call("c", "file_operations", &json!({"operation": "read", "path": path}))])
+            }
+            1 => {
+                let input = json!({"operation": "write", "path": "design.md", "content": "built on it"});
+                Say::Parts(vec![call("d", "file_operations", &input)])
+            }
+            _ => text("It is written."),
+        }
+    });
+    let server = start(&provider);
+    let pipeline = pipeline(&server, &[agentic("Requirements", single(&[]), summary())]);
+    let design = json!([{"name": "design", "format": "md"}]);
+    let mut next = agentic("Design", single(&["file_operations"]), design);
+    next["inputs"]["include_checkpoint_outputs"] = json!([{
+        "checkpoint_id": pipeline["checkpoints"][0]["checkpoint_id"], "use_summarization": true,
+    }]);
+    server.post(&format!("/api/pipelines/{}/checkpoints", id(&pipeline["pipeline_id"])), &next).expect(201);
+    server.until_run(&server.run(&pipeline), |run| run["status"] == "completed");
+    let asked = provider.asked();
+    let read = asked.iter().find(|question| answers(question) == 1).expect("asked again");
+    assert!(read["messages"][2].to_string().contains("the whole of it"), "{}", read["messages"][2]);
+}

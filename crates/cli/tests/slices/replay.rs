@@ -183,3 +183,53 @@ fn a_note_comes_where_it_came() {
     let told = server.command(&["run", "--replay", &id(&run["run_id"]), "--json"]);
     assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stdout));
 }
+
+#[test]
+fn a_summary_that_was_used_again_is_part_of_the_recording() {
+    let provider = Provider::start(|question| {
+        let told = question["messages"].to_string();
+        if told.contains("Summarise this file") {
+            text("in short")
+        } else if told.contains("REFERENCED OUTPUT") {
+            text("built on it")
+        } else {
+            text("a long story")
+        }
+    });
+    let place = Place::with(&[("ANTHROPIC_BASE_URL", &provider.url), ("ANTHROPIC_API_KEY", "k")]);
+    let first = agentic("Story", single(&[]), json!([{"name": "story", "format": "md"}]));
+    let mut second = agentic("Design", single(&[]), json!([{"name": "design", "format": "md"}]));
+    second["inputs"]["include_checkpoint_outputs"] =
+        json!([{"checkpoint_id": "Story", "use_summarization": true}]);
+    let pipeline =
+        json!({"pipeline_name": "Work", "config": {"auto_advance": true}, "checkpoints": [first, second]});
+    place.write("work.json", &pipeline.to_string());
+    let asked = |run: &Value| {
+        let told = replay(&place, &id(&run["run_id"]), &[]).expect(0).json();
+        assert_eq!(told["same"], true, "{told:#}");
+        provider.asked().len()
+    };
+    let one = place.run(&["run", "work.json", "--json"]).expect(0).json();
+    assert_eq!(asked(&one), 3);
+    // The same text has the same summary, which is not asked for again.
+    let two = place.run(&["run", "work.json", "--json"]).expect(0).json();
+    assert_eq!(provider.asked().len(), 5);
+    assert_eq!(asked(&two), 5);
+}
+
+#[test]
+fn a_start_that_was_refused_and_asked_for_again_is_played() {
+    let provider = Provider::start(|_| text("it is done"));
+    let server = Server::start_with(&[("ANTHROPIC_BASE_URL", &provider.url)]);
+    let mut step = agentic("Step", single(&[]), json!([{"name": "out", "format": "md"}]));
+    step["human_interaction"]["requires_approval_to_start"] = json!(true);
+    let made = pipeline(&server, &[step]);
+    let run = server.run(&made);
+    let at = format!("/api/executions/{}", server.current(&run));
+    server.post(&format!("{at}/reject"), &json!({})).expect(200);
+    server.post("/api/executions/start", &json!({"run_id": run["run_id"]})).expect(200);
+    server.post(&format!("{at}/approve-start"), &json!({})).expect(200);
+    server.until_run(&run, |run| run["status"] == "completed");
+    let ran = server.command(&["run", "--replay", &id(&run["run_id"]), "--json"]);
+    assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stdout));
+}

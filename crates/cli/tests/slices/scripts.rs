@@ -219,3 +219,121 @@ fn a_link_that_a_script_leaves_for_its_value_is_not_read_through() {
     assert_eq!(execution["error_details"]["last_error"]["error_type"], "missing_artifacts", "{execution:#}");
     assert!(!execution.to_string().contains("hunter2"));
 }
+
+#[test]
+fn slice_18_what_failed_attempts_wrote_is_kept_and_listed() {
+    let server = Server::start();
+    let artifacts = json!([{"name": "out", "format": "json", "schema": {"type": "object"}}]);
+    let mut step = script("Report", "bad.py", artifacts);
+    step["execution"]["retry_config"]["max_auto_retries"] = json!(2);
+    let text = "import os\n\
+                def main():\n\
+                \x20   staging, mark = os.environ['HOLDPOINT_STAGING'], os.environ['HOLDPOINT_WORKSPACE'] + '/tries'\n\
+                \x20   open(mark, 'a').write('x')\n\
+                \x20   tries = len(open(mark).read())\n\
+                \x20   if tries == 3:\n\
+                \x20       return\n\
+                \x20   open(staging + '/out.json', 'w').write('{bad' if tries == 1 else '{\"tries\": 2}')\n\
+                \x20   if tries == 2:\n\
+                \x20       raise ValueError('no luck')\n";
+    let pipeline = with_script(&server, &step, "bad.py", text);
+    let run = server.run(&pipeline);
+    let execution = server.until(&run, |e| e["status"] == "failed");
+    let execution_id = id(&execution["execution_id"]);
+    let attempts = server.get(&format!("/api/executions/{execution_id}/attempts")).expect(200);
+    let told: Vec<_> = attempts["items"].as_array().expect("attempts").iter().collect();
+    let kinds: Vec<_> = told.iter().map(|each| &each["error"]["error_type"]).collect();
+    assert_eq!(kinds, ["invalid_artifact", "script_error", "missing_artifacts"]);
+    let bytes = |n: usize| {
+        let record = id(&told[n]["artifacts"][0]["artifact_record_id"]);
+        server.get(&format!("/api/artifacts/{record}/download")).body
+    };
+    assert_eq!((bytes(0), bytes(1)), (b"{bad".to_vec(), b"{\"tries\": 2}".to_vec()));
+    assert_eq!(told[2]["artifacts"], json!([]));
+    // The log says why, also where only the rules could know.
+    let logs = server.get(&format!("/api/executions/{execution_id}/logs")).expect(200).to_string();
+    assert!(logs.contains("`out.json` is not JSON"), "{logs}");
+    assert!(logs.contains("declared artifacts were not made: out"), "{logs}");
+    let errored = server.folder(&pipeline).join(".errored");
+    crate::safety::soon("its folder is with the failed ones", || {
+        crate::server::files(&errored).iter().any(|file| file.ends_with("error_logs.txt"))
+    });
+    let named = crate::server::files(&errored).into_iter().find(|file| file.ends_with("error_logs.txt"));
+    let text = std::fs::read_to_string(errored.join(named.expect("a log"))).expect("readable");
+    assert!(text.contains("declared artifacts were not made: out"), "{text}");
+}
+
+#[test]
+fn slice_18_the_last_outputs_of_a_failure_stand_in_its_folder_and_its_list() {
+    let server = Server::start();
+    let artifacts = json!([{"name": "out", "format": "txt"}]);
+    let text = "import os\n\
+                def main():\n\
+                \x20   open(os.environ['HOLDPOINT_STAGING'] + '/out.txt', 'w').write('half')\n\
+                \x20   raise ValueError('no luck')\n";
+    let pipeline = with_script(&server, &script("Report", "bad.py", artifacts), "bad.py", text);
+    let run = server.run(&pipeline);
+    server.until(&run, |e| e["status"] == "failed");
+    let errored = server.folder(&pipeline).join(".errored");
+    let find = |end: &str| crate::server::files(&errored).into_iter().find(|file| file.ends_with(end));
+    crate::safety::soon("its folder is with the failed ones", || find("error_info.json").is_some());
+    let info = crate::server::json_file(&errored.join(find("error_info.json").expect("a file")));
+    let name = info["failed_artifacts"][0].as_str().expect("a name");
+    let path = find(&format!("failed_artifacts/{name}")).expect("the file that is listed");
+    assert_eq!(std::fs::read(errored.join(path)).expect("readable"), b"half");
+    let in_all =
+        crate::server::files(&errored).into_iter().filter(|file| file.contains("failed_artifacts/out"));
+    assert_eq!(in_all.count(), 1, "it stands there once");
+}
+
+#[test]
+fn slice_18_a_value_that_is_too_deep_is_told_as_that() {
+    let server = Server::start();
+    let artifacts = json!([{"name": "out", "format": "json", "schema": {"type": "object"}}]);
+    let text = "def main():\n    x = {}\n    for i in range(200):\n        x = {'a': x}\n    return x\n";
+    let pipeline = with_script(&server, &script("Report", "deep.py", artifacts), "deep.py", text);
+    let failed = server.until(&server.run(&pipeline), |e| e["status"] == "failed");
+    let told = &failed["error_details"]["last_error"]["error_message"];
+    assert_eq!(told, "the returned value is nested more than 120 deep; write a file instead");
+}
+
+#[test]
+fn a_script_reaches_the_network_only_where_the_definition_says_so() {
+    let server = Server::start();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let text = format!(
+        "import socket\ndef main():\n    socket.create_connection(('127.0.0.1', {port}), 5).close()\n    return {{}}\n"
+    );
+    let artifacts = json!([{"name": "out", "format": "json", "schema": {"type": "object"}}]);
+    let mut step = script("Report", "reach.py", artifacts);
+    let closed = with_script(&server, &step, "reach.py", &text);
+    server.until(&server.run(&closed), |e| e["status"] == "failed");
+    step["execution"]["network"] = json!(true);
+    let open = with_script(&server, &step, "reach.py", &text);
+    server.until(&server.run(&open), |e| e["status"] == "completed");
+    let shown = server.get(&format!("/api/pipelines/{}", id(&open["pipeline_id"]))).expect(200);
+    assert!(shown["warnings"].to_string().contains("reaches the network"), "{}", shown["warnings"]);
+}
+
+#[test]
+fn a_log_comes_in_pages_where_that_is_asked_for() {
+    let server = Server::start();
+    let text = "def main():\n    for i in range(7):\n        print('line', i)\n";
+    let pipeline = with_script(&server, &script("Report", "talk.py", json!([])), "talk.py", text);
+    let done = server.until(&server.run(&pipeline), |e| e["status"] == "completed");
+    let at = format!("/api/executions/{}/logs", id(&done["execution_id"]));
+    let all = server.get(&at).expect(200);
+    assert!(all["next_cursor"].is_null());
+    let mut read = Vec::new();
+    let mut cursor = String::new();
+    for _ in 0..all["items"].as_array().expect("lines").len() {
+        let page = server.get(&format!("{at}?limit=3{cursor}")).expect(200);
+        read.extend(page["items"].as_array().expect("lines").clone());
+        let Some(next) = page["next_cursor"].as_str() else { break };
+        cursor = format!("&cursor={next}");
+    }
+    assert_eq!(json!(read), all["items"]);
+    server.get(&format!("{at}?limit=5&cursor=abc")).refused(400, "bad_cursor");
+    server.get(&format!("{at}?limit=100000")).refused(400, "bad_query");
+}

@@ -74,7 +74,7 @@ pub(super) fn check(
     let all: Vec<_> = pipeline.ordered().map(|(id, definition)| (id, definition.as_ref())).collect();
     let earlier: Vec<_> = all.iter().take(position).copied().collect();
     let later: Vec<_> =
-        all.iter().skip(position).map(|(id, _)| *id).filter(|id| Some(*id) != instead_of).collect();
+        all.iter().skip(position).filter(|(id, _)| Some(*id) != instead_of).copied().collect();
     let found = examine(definition, &earlier, &later);
     if found.errors.is_empty() { Ok(found.warnings) } else { Err(Rejection::Invalid(found.errors)) }
 }

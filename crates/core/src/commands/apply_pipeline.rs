@@ -221,9 +221,8 @@ fn artifacts(other: &Wanted, names: &[Text], pointer: &str, faults: &mut Vec<Fau
 fn check(draft: &Draft<'_>, wanted: &mut [Wanted], faults: &mut Vec<Fault>) {
     let definitions: Vec<_> = wanted.iter().map(|wanted| (wanted.id, wanted.definition.clone())).collect();
     let all: Vec<_> = definitions.iter().map(|(id, definition)| (*id, definition)).collect();
-    let ids: Vec<_> = all.iter().map(|(id, _)| *id).collect();
     for (i, wanted) in wanted.iter_mut().enumerate() {
-        let mut found = examine(&wanted.definition, &all[..i], &ids[i + 1..]);
+        let mut found = examine(&wanted.definition, &all[..i], &all[i + 1..]);
         if wanted.before.as_deref() != Some(&wanted.definition) {
             found.errors.extend(examine_syntax(&wanted.definition, draft.facts.evaluator));
             let tools = examine_offered(&wanted.definition, draft.facts.offers);
@@ -381,7 +380,7 @@ mod tests {
         command.checkpoints.reverse();
         command.checkpoints[1].definition.execution.retry_config.max_auto_retries = 9;
         scene.check_faults(apply(command), expect![[r#"
-            /checkpoints/0/inputs/include_checkpoint_outputs/0/checkpoint_id: checkpoint 01900000-0000-7b45-a33f-a9713c5efa61 comes later, so its outputs cannot be read here
+            /checkpoints/0/inputs/include_checkpoint_outputs/0/checkpoint_id: checkpoint `Draft` comes later, so its outputs cannot be read here
             /checkpoints/1/execution/retry_config/max_auto_retries: between 0 and 5
         "#]]);
         assert!(scene.states.is_empty());

@@ -50,7 +50,7 @@ pub const MAX_NAME: usize = 200;
 pub fn examine(
     definition: &CheckpointDefinition,
     earlier: &[(CheckpointId, &CheckpointDefinition)],
-    later: &[CheckpointId],
+    later: &[(CheckpointId, &CheckpointDefinition)],
 ) -> Findings {
     let mut found = Findings::default();
     let errors = &mut found.errors;
@@ -65,6 +65,10 @@ pub fn examine(
             "/instructions/task_prompt",
             "`task_prompt` is required for agentic and script checkpoints",
         ));
+    }
+    if definition.execution.network == Some(true) {
+        let message = "code of this checkpoint reaches the network, and can send on what it is given";
+        found.warnings.push(Fault::at("/execution/network", message));
     }
     references(&mut found, definition, earlier, later);
     approvals(&mut found, &definition.human_interaction);
@@ -298,6 +302,9 @@ fn limits(errors: &mut Vec<Fault>, definition: &CheckpointDefinition) {
     if definition.output.validation.max_validation_retries.is_some_and(|retries| retries > 100) {
         errors.push(Fault::at("/output/validation/max_validation_retries", "at most 100"));
     }
+    if definition.execution.network.is_some() && definition.execution.mode == Mode::HumanOnly {
+        errors.push(Fault::at("/execution/network", "a person's work has no sandbox"));
+    }
     if let Some(budget) = &definition.execution.budget {
         errors.extend(budget.faults("/execution/budget"));
         if definition.execution.mode == Mode::HumanOnly {
@@ -424,12 +431,15 @@ fn references(
     found: &mut Findings,
     definition: &CheckpointDefinition,
     earlier: &[(CheckpointId, &CheckpointDefinition)],
-    later: &[CheckpointId],
+    later: &[(CheckpointId, &CheckpointDefinition)],
 ) {
+    let behind = |id: &CheckpointId| {
+        later.iter().find(|(other, _)| other == id).map(|(_, other)| &other.checkpoint_name)
+    };
     for (i, id) in definition.dependencies.required_checkpoint_ids.iter().enumerate() {
         let pointer = format!("/dependencies/required_checkpoint_ids/{i}");
-        if later.contains(id) {
-            found.warnings.push(Fault::at(pointer, format!("checkpoint {id} comes later in the order")));
+        if let Some(name) = behind(id) {
+            found.warnings.push(Fault::at(pointer, format!("checkpoint `{name}` comes later in the order")));
         } else if !earlier.iter().any(|(known, _)| known == id) {
             found.errors.push(Fault::at(pointer, format!("no checkpoint {id} before this one")));
         }
@@ -438,8 +448,8 @@ fn references(
         let pointer = format!("/inputs/include_checkpoint_outputs/{i}");
         let Some((_, target)) = earlier.iter().find(|(known, _)| *known == reference.checkpoint_id) else {
             let id = reference.checkpoint_id;
-            let message = if later.contains(&id) {
-                format!("checkpoint {id} comes later, so its outputs cannot be read here")
+            let message = if let Some(name) = behind(&id) {
+                format!("checkpoint `{name}` comes later, so its outputs cannot be read here")
             } else {
                 format!("no checkpoint {id} before this one")
             };

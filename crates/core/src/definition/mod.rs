@@ -130,6 +130,10 @@ pub struct ExecutionConfig {
     /// What one visit may spend before somebody is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
+    /// Whether what runs in the sandbox, a script or the code of agents, reaches the network. It does not where nothing
+    /// is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<bool>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

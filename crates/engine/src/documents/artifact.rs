@@ -116,12 +116,13 @@ fn run_of(record: &Record) -> Option<RunId> {
 }
 
 impl Engine {
-    /// What an execution last handed in under each name, whatever became of the attempt.
+    /// What an execution last handed in under each name; what was only saved from an attempt that broke off is not that.
     pub(crate) async fn last_outputs(&self, id: ExecutionId) -> Result<Vec<(String, Digest)>, SubmitError> {
-        let (run, _) = self.locate_execution(id).await?;
-        let source = self.any_run_source(run).await?;
+        let attempts = self.attempt_documents(id).await?;
+        let finished =
+            attempts.into_iter().filter(|attempt| attempt.error.is_none() || attempt.check.is_some());
         let mut last: Vec<(String, Digest)> = Vec::new();
-        for artifact in self.artifacts_of(&source, id).await? {
+        for artifact in finished.flat_map(|attempt| attempt.artifacts) {
             let digest = artifact.checksum.strip_prefix("sha256:").and_then(|hex| hex.parse().ok());
             let Some(digest) = digest else { continue };
             last.retain(|(name, _)| *name != artifact.artifact_name);

@@ -122,7 +122,14 @@ impl Engine {
                     let Some(execution) = any_execution(state, *x) else { continue };
                     json(&ErrorInfo::of(id, state, execution))
                 }
-                Document::ErrorLog(execution) => self.error_log(*execution).await?,
+                Document::ErrorLog(execution) => {
+                    let all = state.executions.values().map(AsRef::as_ref);
+                    let removed = state.removed.values().flat_map(|removed| &removed.executions);
+                    let failed = all
+                        .chain(removed.map(|(_, execution)| execution.as_ref()))
+                        .find(|one| one.id == *execution);
+                    self.error_log(*execution, failed).await?
+                }
                 Document::Pipeline | Document::Checkpoint(_) | Document::Rollback(_) => continue,
             };
             files.insert(path.clone(), bytes);
@@ -130,11 +137,23 @@ impl Engine {
         Ok(files)
     }
 
-    async fn error_log(&self, execution: ExecutionId) -> Result<Vec<u8>, SubmitError> {
+    /// The last lines of the log, and why it failed where those do not say it: a time that was up, for one.
+    async fn error_log(
+        &self,
+        execution: ExecutionId,
+        failed: Option<&Execution>,
+    ) -> Result<Vec<u8>, SubmitError> {
         let mut text = String::new();
-        for line in self.log_lines(execution, LOG_LINES).await? {
+        let lines = self.log_lines(execution, LOG_LINES).await?;
+        for line in &lines {
             let message = super::lines::one_line(&line.message);
             let _ = writeln!(text, "{} {} {message}", line.timestamp.0.rfc3339(), line.level);
+        }
+        if let Some((at, failure)) = failed.and_then(|failed| failed.last_error.as_ref()) {
+            let message = super::lines::one_line(&failure.message);
+            if !text.contains(&*message) {
+                let _ = writeln!(text, "{} error {message}", at.rfc3339());
+            }
         }
         Ok(text.into_bytes())
     }

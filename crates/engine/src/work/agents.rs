@@ -62,16 +62,20 @@ impl Worker {
         if has(FILE_OPERATIONS) {
             let declared = definition.output.artifacts.iter().map(file_name).collect();
             let limits = FileLimits { file_bytes: self.settings.file_bytes };
-            seat.files = Some(Files::open(&room.workspace, &room.staging, &room.inputs, declared, limits)?);
+            let told = given.previous.iter().chain(&given.referenced);
+            let told = told.map(|file| (file.path.clone(), file.file.clone())).collect();
+            let files = Files::open(&room.workspace, &room.staging, &room.inputs, declared, limits)?;
+            seat.files = Some(files.told_as(told));
         }
         seat.made_up = self.rehearsal.as_ref().map(|rehearsal| rehearsal.part(desk, definition));
         seat.code = has(CODE_EXECUTION);
-        let specs: Vec<ToolSpec> = specs(config).into_iter().chain(offered.specs()).collect();
+        seat.network = definition.execution.network == Some(true);
+        let specs: Vec<ToolSpec> = specs(config, seat.network).into_iter().chain(offered.specs()).collect();
         seat.offered = offered;
         seat.hidden = config.show_conversation == Some(false);
         if seat.code && !noted.has_log("sandbox") {
             let level = self.machine.found().await.sandbox.level();
-            let details = json!({"sandbox": level.as_str()});
+            let details = json!({"sandbox": level.as_str(), "network": seat.network});
             desk.log(Level::Info, "agents may run code", Some(details)).await?;
         }
         let model_name = config.model.clone().unwrap_or_else(|| self.settings.default_model.clone());
@@ -242,10 +246,10 @@ pub(super) fn defined(config: &AgentConfig) -> Vec<Defined> {
     .collect()
 }
 
-fn specs(config: &AgentConfig) -> Vec<ToolSpec> {
+fn specs(config: &AgentConfig, network: bool) -> Vec<ToolSpec> {
     let spec = |name: &String| match name.as_str() {
         FILE_OPERATIONS => Some(tools::file_operations()),
-        CODE_EXECUTION => Some(tools::code_execution()),
+        CODE_EXECUTION => Some(tools::code_execution(network)),
         _ => None,
     };
     config.tools.iter().filter_map(spec).collect()
@@ -319,6 +323,10 @@ async fn bring_back(desk: &Desk, room: &Room, declared: &[ArtifactDefinition]) -
 fn hand_in(room: &Room, declared: &[ArtifactDefinition], text: &str) -> Result<(), Stop> {
     let [artifact] = declared else { return Ok(()) };
     let text = if artifact.format == Format::Md { text.trim() } else { unquoted(text.trim()) };
+    // Who says nothing has handed in nothing.
+    if text.is_empty() {
+        return Ok(());
+    }
     Ok(put(&room.staging, &file_name(artifact), format!("{text}\n").as_bytes())?)
 }
 

@@ -32,6 +32,7 @@ impl Worker {
     pub(super) async fn code(
         &self,
         room: &Room,
+        network: bool,
         input: &Value,
         cancel: &CancellationToken,
     ) -> Result<Done, Stop> {
@@ -46,6 +47,7 @@ impl Worker {
         let mut order = Order::python(python(found)?, &room.workspace);
         order.args = ["-B", "-u", "-"].map(str::to_owned).to_vec();
         order.env = env(room);
+        order.network = network;
         order.read_write.push(room.staging.clone());
         order.read_only.push(room.inputs.clone());
         order.stdin = wanted.code.into_bytes();

@@ -13,6 +13,7 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, fstat, openat};
 use serde_json::Value;
 
 use super::desk::Desk;
+use super::formats::parses;
 use super::stop::Stop;
 
 /// How many files one execution may hand in.
@@ -37,7 +38,7 @@ pub(crate) async fn collect(
     limit: u64,
 ) -> Result<Vec<Collected>, Stop> {
     let (folder, wanted) = (staging.to_owned(), declared.to_vec());
-    let read = tokio::task::spawn_blocking(move || look(&folder, &wanted, limit)).await;
+    let read = tokio::task::spawn_blocking(move || look(&folder, &wanted, limit, Care::Refuse)).await;
     let mut found = read.map_err(|cause| Stop::new("workspace", cause.to_string()))??;
     fill(&mut found, declared, returned);
     for artifact in declared {
@@ -46,6 +47,41 @@ pub(crate) async fn collect(
                 .map_err(|why| Stop::new("invalid_artifact", format!("`{}` {why}", file_name(artifact))))?;
         }
     }
+    let collected = keep(desk, staging, declared, found).await?;
+    let missing: Vec<&str> = declared
+        .iter()
+        .filter(|artifact| collected.iter().all(|made| *made.name != *artifact.name))
+        .map(|artifact| artifact.name.as_str())
+        .collect();
+    if missing.is_empty() {
+        return Ok(collected);
+    }
+    // The rules say the same; said here, it stands in the log of the work as well.
+    let message = format!("declared artifacts were not made: {}", missing.join(", "));
+    Err(Stop { artifacts: collected, ..Stop::new("missing_artifacts", message) })
+}
+
+/// What stands in the staging folder of work that has failed, as far as it can be taken: it is kept to be looked at.
+pub(crate) async fn salvage(
+    desk: &Desk,
+    staging: &Path,
+    declared: &[ArtifactDefinition],
+    limit: u64,
+) -> Vec<Collected> {
+    let (folder, wanted) = (staging.to_owned(), declared.to_vec());
+    let read =
+        tokio::task::spawn_blocking(move || look(&folder, &wanted, limit, Care::TakeWhatIsThere)).await;
+    let Ok(Ok(found)) = read else { return Vec::new() };
+    keep(desk, staging, declared, found).await.unwrap_or_default()
+}
+
+/// Stores what was found; from here on its files are the tree's.
+async fn keep(
+    desk: &Desk,
+    staging: &Path,
+    declared: &[ArtifactDefinition],
+    found: Vec<Found>,
+) -> Result<Vec<Collected>, Stop> {
     let mut collected = Vec::with_capacity(found.len());
     for Found { name, format, bytes, file } in found {
         let (digest, size) = desk.keep(bytes).await?;
@@ -71,7 +107,16 @@ pub(crate) fn file_name(artifact: &ArtifactDefinition) -> String {
     format!("{}.{}", artifact.name, artifact.format.extension())
 }
 
-fn look(staging: &Path, declared: &[ArtifactDefinition], limit: u64) -> Result<Vec<Found>, Stop> {
+/// What becomes of a file that cannot be an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Care {
+    /// Nothing is taken.
+    Refuse,
+    /// It is left where it is.
+    TakeWhatIsThere,
+}
+
+fn look(staging: &Path, declared: &[ArtifactDefinition], limit: u64, care: Care) -> Result<Vec<Found>, Stop> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let folder = openat(CWD, staging, flags, Mode::empty()).map_err(std::io::Error::from)?;
     let mut names = Vec::new();
@@ -85,6 +130,9 @@ fn look(staging: &Path, declared: &[ArtifactDefinition], limit: u64) -> Result<V
         }
     }
     names.sort();
+    if care == Care::TakeWhatIsThere {
+        names.truncate(MOST_FILES);
+    }
     if names.len() > MOST_FILES {
         let message = format!("{} files were handed in, at most {MOST_FILES} are taken", names.len());
         return Err(Stop::new("too_many_artifacts", message));
@@ -103,6 +151,7 @@ fn look(staging: &Path, declared: &[ArtifactDefinition], limit: u64) -> Result<V
                     let is_free = !taken(stem) && declared.iter().all(|artifact| artifact.name != stem);
                     (if is_free { stem.to_owned() } else { format!("{stem}_{format}") }, format.to_owned())
                 }
+                Some(_) | None if care == Care::TakeWhatIsThere => continue,
                 Some(_) | None => {
                     let message = format!(
                         "`{name}` in artifacts_staging is no name for an artifact: name and extension"
@@ -111,12 +160,18 @@ fn look(staging: &Path, declared: &[ArtifactDefinition], limit: u64) -> Result<V
                 }
             },
         };
+        if taken(&output) && care == Care::TakeWhatIsThere {
+            continue;
+        }
         if taken(&output) {
             let message =
                 format!("`{output}` was handed in twice; leave one file of that name in artifacts_staging");
             return Err(Stop::new("invalid_artifact", message));
         }
-        let bytes = read(&folder, &name, limit)?;
+        let bytes = match read(&folder, &name, limit) {
+            Err(_) if care == Care::TakeWhatIsThere => continue,
+            read => read?,
+        };
         found.push(Found { name: output, format, bytes, file: Some(name) });
     }
     Ok(found)
@@ -157,17 +212,5 @@ fn fill(found: &mut Vec<Found>, declared: &[ArtifactDefinition], returned: Optio
         let Some(bytes) = part.and_then(|part| serde_json::to_vec_pretty(part).ok()) else { continue };
         let format = artifact.format.extension().to_owned();
         found.push(Found { name: artifact.name.clone(), format, bytes, file: None });
-    }
-}
-
-/// Whether bytes are of a format.
-pub(crate) fn parses(format: Format, bytes: &[u8]) -> Result<(), String> {
-    let text = std::str::from_utf8(bytes)
-        .map_err(|cause| format!("is not text in UTF-8 (byte {})", cause.valid_up_to()))?;
-    match format {
-        Format::Json => {
-            serde_json::from_str::<Value>(text).map(drop).map_err(|cause| format!("is not JSON: {cause}"))
-        }
-        Format::Md | Format::Mmd | Format::Txt | Format::Py | Format::Html | Format::Csv => Ok(()),
     }
 }

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Worker;
-use super::collect::parses;
+use super::formats::parses;
 use super::purse::Purse;
 use super::room::Room;
 use super::stop::Stop;

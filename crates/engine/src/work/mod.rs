@@ -4,6 +4,7 @@ pub(crate) mod agents;
 mod code;
 mod collect;
 mod desk;
+mod formats;
 mod judge;
 mod machine;
 mod noted;
@@ -40,7 +41,7 @@ use purse::{OVER_BUDGET, Purse};
 use recording::Played;
 pub use recording::Recording;
 pub use rehearsal::{ANSWER_TOKENS, PriceOf, Rehearsal, Stub, Stubs};
-use room::GivenFiles;
+use room::{GivenFiles, Room};
 use stop::Stop;
 use summaries::Summaries;
 
@@ -138,7 +139,19 @@ impl Worker {
             (Err(stop), Some(reached)) if &*stop.failure.error_type == OVER_BUDGET => {
                 Ok(Outcome::OverBudget(reached))
             }
-            (done, _) => {
+            (mut done, _) => {
+                if let (Err(stop), EffectKind::DoWork) = (&mut done, job.kind)
+                    && stop.artifacts.is_empty()
+                    && let Ok(room) = Room::of(&job.desk)
+                {
+                    let declared = &definition.output.artifacts;
+                    let limit = self.settings.file_bytes;
+                    stop.artifacts = collect::salvage(&job.desk, &room.staging, declared, limit).await;
+                }
+                if let Ok(Outcome::Judged { passed: false, reasons, .. }) = &done {
+                    let text = format!("the outputs did not pass their checks: {}", reasons.join("; "));
+                    let _ = job.desk.log(Level::Error, &text, None).await;
+                }
                 if let Err(stop) = &done
                     && stop.failure.trace.is_none()
                 {

@@ -11,6 +11,7 @@ use holdpoint_core::{ExecutionId, RunId, State, StreamId, Version};
 
 use super::agents::{CONTEXT, WORKSPACE};
 use super::room::GivenFiles;
+use super::shorten::SUMMARY;
 use super::stop::Stop;
 use super::table::{Kept, recalled};
 use crate::{Engine, SubmitError};
@@ -47,7 +48,7 @@ impl Recording {
         for visit in self.visits.values_mut().flatten() {
             for played in visit.works.values_mut() {
                 if let Some(played) = Arc::get_mut(played) {
-                    played.pinned.clear();
+                    played.pinned.retain(|name, _| name.starts_with(SUMMARY));
                 }
             }
         }

@@ -83,10 +83,12 @@ impl Worker {
             return Ok(Outcome::Done { output: None, artifacts, usage: Usage::default() });
         }
         let found = self.machine.found().await;
-        let order = self.order(job, &room, &given, config, &script, found)?;
+        let mut order = self.order(job, &room, &given, config, &script, found)?;
+        order.network = definition.execution.network == Some(true);
         let level = found.sandbox.level();
         let text = format!("{} starts", config.script_path);
-        desk.log(Level::Info, &text, Some(json!({"sandbox": level.as_str()}))).await?;
+        desk.log(Level::Info, &text, Some(json!({"sandbox": level.as_str(), "network": order.network})))
+            .await?;
         let (ended, words) = self.run(desk, order).await?;
         let told = read_told(&room.base.join("run/told.json")).await?;
         let value = judge_end(config, &ended, told, &words)?;
@@ -324,7 +326,14 @@ async fn read_told(path: &Path) -> Result<Told, Stop> {
             "the returned value is larger than 64 MiB; write a file instead",
         ));
     }
-    Ok(serde_json::from_slice(&bytes).unwrap_or_default())
+    match serde_json::from_slice(&bytes) {
+        Err(cause) if cause.to_string().contains("recursion limit") => Err(Stop::new(
+            "script_error",
+            "the returned value is nested more than 120 deep; write a file instead",
+        )),
+        // Nobody but the script itself could have written something else there.
+        told => Ok(told.unwrap_or_default()),
+    }
 }
 
 /// What a script's end means: its value, or why the attempt has failed.

@@ -40,6 +40,8 @@ pub(super) struct Seat<'a> {
     pub room: &'a Room,
     pub files: Option<Files>,
     pub code: bool,
+    /// Whether code reaches the network.
+    pub network: bool,
     pub offered: Offered,
     /// Whether what is said is kept and not shown.
     pub hidden: bool,
@@ -76,6 +78,7 @@ impl<'a> Seat<'a> {
             room,
             files: None,
             code: false,
+            network: false,
             offered: Offered::default(),
             hidden: false,
             cancel,
@@ -100,9 +103,11 @@ impl<'a> Seat<'a> {
                 Some(files) => Ok(tokio::task::block_in_place(|| files.act(call.input))),
                 None => Ok(unknown(call.tool)),
             },
-            CODE_EXECUTION if self.code => {
-                self.worker.code(self.room, call.input, &self.cancel).await.map_err(|stop| halted(&stop))
-            }
+            CODE_EXECUTION if self.code => self
+                .worker
+                .code(self.room, self.network, call.input, &self.cancel)
+                .await
+                .map_err(|stop| halted(&stop)),
             // Whatever is outside is not reached when a run is played again.
             other if self.played.is_some() => {
                 match self.played.as_ref().and_then(|p| p.results.get(call.key)) {

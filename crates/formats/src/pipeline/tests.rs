@@ -299,9 +299,9 @@ fn what_is_wrong_is_named_with_its_place() {
         "      mode: script",
         "      mode: script\n      script: 1\n      retry_confg: 2",
         expect![[r#"
-            line 11, column 7: /checkpoints/0/execution/script: unknown key `script`; known are `mode`, `agent_config`, `script_config`, `human_only_config`, `retry_config`, `timeout_config`, `budget`
+            line 11, column 7: /checkpoints/0/execution/script: unknown key `script`; known are `mode`, `agent_config`, `script_config`, `human_only_config`, `retry_config`, `timeout_config`, `budget`, `network`
             line 12, column 7: /checkpoints/0/execution/retry_confg: unknown key `retry_confg`; did you mean `retry_config`?
-            line 43, column 16: /checkpoints/1/execution/script: unknown key `script`; known are `mode`, `agent_config`, `script_config`, `human_only_config`, `retry_config`, `timeout_config`, `budget`
+            line 43, column 16: /checkpoints/1/execution/script: unknown key `script`; known are `mode`, `agent_config`, `script_config`, `human_only_config`, `retry_config`, `timeout_config`, `budget`, `network`
             line 43, column 16: /checkpoints/1/execution/retry_confg: unknown key `retry_confg`; did you mean `retry_config`?"#]],
     );
     check(

@@ -257,7 +257,7 @@ mod tests {
                 schema: None,
             };
             let text = text_for(&artifact);
-            assert_eq!(super::super::super::collect::parses(format, text.as_bytes()), Ok(()));
+            assert_eq!(super::super::super::formats::parses(format, text.as_bytes()), Ok(()));
         }
     }
 }

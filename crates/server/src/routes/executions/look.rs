@@ -3,17 +3,19 @@
 use axum::extract::State;
 use holdpoint_core::ExecutionId;
 use holdpoint_core::event::Role;
-use holdpoint_engine::documents::ExecutionDocument;
 use holdpoint_engine::documents::attempts::AttemptDocument;
 use holdpoint_engine::documents::context::ContextDocument;
 use holdpoint_engine::documents::execution::{LogLine, Message};
+use holdpoint_engine::documents::{ExecutionDocument, Position};
+use serde::Deserialize;
+use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::caller::Caller;
-use crate::extract::Path;
-use crate::paging::Listed;
+use crate::extract::{Path, Query};
+use crate::paging::{Listed, bounds};
 use crate::problem::Problem;
 
 /// How many lines of a log are shown at most: the last ones.
@@ -47,16 +49,42 @@ async fn get(
     Ok(axum::Json(seen(&app, &caller, id).await?))
 }
 
+/// Which part of a list that stands in its own order.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct Part {
+    /// How many at most; without it all of them come.
+    #[param(minimum = 1, maximum = 500)]
+    limit: Option<u32>,
+    /// `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+impl Part {
+    /// The part of a list. It only grows at its end, so a number is a place.
+    fn of<T>(&self, mut all: Vec<T>) -> Result<Listed<T>, Problem> {
+        let bounds = bounds(self.limit, self.cursor.as_deref())?;
+        let from = bounds.after.map_or(0, |after| after.seq as usize).min(all.len());
+        let to = self.limit.map_or(all.len(), |limit| all.len().min(from + limit as usize));
+        let next = (to < all.len()).then_some(Position { seq: to as u64, n: 0 });
+        all.truncate(to);
+        Ok(Listed::new(all.split_off(from), next))
+    }
+}
+
 /// Get an execution's log
-#[utoipa::path(get, path = "/api/executions/{id}/logs", tag = "executions", params(("id" = ExecutionId, Path)),
+#[utoipa::path(get, path = "/api/executions/{id}/logs", tag = "executions", 
+    params(("id" = ExecutionId, Path), Part),
     responses((status = 200, description = "The lines, oldest first", body = Listed<LogLine>)))]
 async fn logs(
     State(app): State<App>,
     caller: Caller,
     Path(id): Path<ExecutionId>,
+    Query(part): Query<Part>,
 ) -> Result<axum::Json<Listed<LogLine>>, Problem> {
     seen(&app, &caller, id).await?;
-    Ok(axum::Json(Listed::new(app.engine()?.log_lines(id, LINES).await?, None)))
+    Ok(axum::Json(part.of(app.engine()?.log_lines(id, LINES).await?)?))
 }
 
 /// Get what was said in an execution
@@ -64,16 +92,17 @@ async fn logs(
 /// Where the definition says `show_conversation: false`, only an admin reads the words; others see who spoke, when, and
 /// what it cost.
 #[utoipa::path(get, path = "/api/executions/{id}/conversation", tag = "executions",
-    params(("id" = ExecutionId, Path)),
+    params(("id" = ExecutionId, Path), Part),
     responses((status = 200, description = "The messages, oldest first", body = Listed<Message>)))]
 async fn conversation(
     State(app): State<App>,
     caller: Caller,
     Path(id): Path<ExecutionId>,
+    Query(part): Query<Part>,
 ) -> Result<axum::Json<Listed<Message>>, Problem> {
     seen(&app, &caller, id).await?;
     let all = caller.require(Role::Admin).is_ok();
-    Ok(axum::Json(Listed::new(app.engine()?.conversation(id, all).await?, None)))
+    Ok(axum::Json(part.of(app.engine()?.conversation(id, all).await?)?))
 }
 
 /// Get what an execution is given, and what its agents are told

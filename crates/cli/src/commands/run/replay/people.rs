@@ -20,7 +20,7 @@ pub struct People {
 
 const TYPES: &str = "execution.approved,execution.approval_given,execution.rejected,execution.submitted,\
                      execution.revision_requested,execution.retried,execution.started,artifact.created,run.started,\
-                     run.resumed";
+                     run.resumed,execution.waiting";
 
 impl People {
     /// Reads a run's events; files that people had handed in are put into a folder.
@@ -75,8 +75,9 @@ fn said(api: &Api, events: &[Value], at: usize, folder: &Path) -> Result<Option<
             Some(Said::Yes)
         }
         "execution.retried" => Some(Said::Yes),
-        // A person began it; what begins by an answer has that answer's event before it in the same moment.
-        "execution.started" if is_alone(events, at) => Some(Said::Yes),
+        // A person began it, or asked for it again; what comes by an answer has that answer's event before it in the
+        // same moment.
+        "execution.started" | "execution.waiting" if is_alone(events, at) => Some(Said::Yes),
         "execution.rejected" | "execution.revision_requested" => Some(Said::No(text_of(&about["feedback"]))),
         "execution.submitted" => match &about["fields"] {
             Value::Object(fields) => Some(filled(api, event, fields, folder)?),
