@@ -338,7 +338,10 @@ it('slice 9: deletes a pipeline after a question, and brings it back', async () 
   await page.getByRole('menuitem', { name: 'Delete Short-lived' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete Short-lived' }).click();
   await page.getByText('Deleted Short-lived').waitFor();
+  // Its page would show something that is not there any more.
+  await page.waitForURL(/\/pipelines$/);
   await page.keyboard.press('u');
   await page.getByText('Brought Short-lived back').waitFor();
+  await page.getByRole('link', { name: 'Short-lived', exact: true }).click();
   await page.getByRole('button', { name: 'Start v1' }).first().waitFor();
 });

@@ -40,7 +40,7 @@ export function inMode(definition: Loose, mode: Mode): Loose {
     if (other !== mode) next = put(next, `/execution/${section}`, undefined);
     else if (!isObject(look(next, `/execution/${section}`))) next = put(next, `/execution/${section}`, config);
   }
-  if (mode === 'human_only') next = put(next, '/execution/budget', undefined);
+  if (mode === 'human_only') next = put(put(next, '/execution/budget', undefined), '/execution/network', undefined);
   else if (!isObject(next.instructions)) next = put(next, '/instructions', { task_prompt: '', injection_points: INJECTION });
   return next;
 }

@@ -4,7 +4,7 @@ import type { Json, Loose } from './definition';
 const ORDER = [
   'checkpoint_id checkpoint_name checkpoint_description dependencies inputs execution human_interaction output instructions',
   'include_previous_version include_checkpoint_outputs',
-  'mode agent_config script_config human_only_config retry_config timeout_config budget',
+  'mode agent_config script_config human_only_config retry_config timeout_config budget network',
   'creation_mode meta_agent_instructions max_agents agents agent discussion_mode max_turns show_conversation tools model',
   'script_path entry_function requires_user_input user_input_prompt',
   'input_fields save_as_artifact artifact_name artifact_format',

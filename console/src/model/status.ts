@@ -108,7 +108,8 @@ export function run(it: Pick<Run, 'status' | 'pause_requested' | 'pause_reason' 
       const waiting = asks ?? it.current_execution?.waiting_for;
       if (waiting) {
         const drawn = asked(waiting, mine(waiting));
-        return { ...drawn, word: mine(waiting) ? 'Waits for you' : drawn.word.replace('Waiting', 'Waits') };
+        const word = mine(waiting) ? 'Waits for you' : drawn.word.replace('Waiting', 'Waits');
+        return { ...drawn, word: it.pause_requested ? `${word}, pauses after this step` : word };
       }
       if (it.pause_requested) return status('pausing', 'ink-2', 'Pausing after this step');
       return status('live', 'live', 'Running');

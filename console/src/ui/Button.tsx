@@ -1,6 +1,6 @@
 /** A button: icon, verb, key. Off, it says why beside itself; busy, it keeps its width. */
 import clsx from 'clsx';
-import { type ButtonHTMLAttributes, type ReactNode, useId } from 'react';
+import { type ButtonHTMLAttributes, type ReactNode, useId, useRef } from 'react';
 import { Icon, StatusMark } from './Icon';
 import type { Thing } from './icons/things';
 import { Keys } from './Keys';
@@ -42,6 +42,9 @@ const SIZES = {
   phone: 'h-[46px] gap-2 rounded-3 px-4 text-phone',
 };
 
+/** Nobody presses twice within this many milliseconds and means it. */
+const AT_ONCE = 30;
+
 export function Button({
   children,
   kind = 'default',
@@ -50,7 +53,7 @@ export function Button({
   keys,
   word,
   hint,
-  busy = false,
+  busy,
   off,
   offAt = 'beside',
   label,
@@ -60,6 +63,7 @@ export function Button({
   ...rest
 }: ButtonProps) {
   const reason = useId();
+  const last = useRef(-AT_ONCE);
   const stopped = off !== undefined || disabled === true;
   const press = onClick as (() => void) | undefined;
   useShortcut(stopped || busy ? undefined : keys, label ?? text(children), () => press?.(), { hint: word !== undefined, as: word, order: 20 });
@@ -77,8 +81,11 @@ export function Button({
       title={label}
       aria-keyshortcuts={keys ? ariaKeys(keys) : undefined}
       onClick={(event) => {
-        if (stopped || busy) event.preventDefault();
-        else onClick?.(event);
+        // The second click of two comes before it is known that the first one has begun something.
+        const again = busy !== undefined && (event.detail > 1 || event.timeStamp - last.current < AT_ONCE);
+        if (stopped || busy || again) return event.preventDefault();
+        last.current = event.timeStamp;
+        onClick?.(event);
       }}
       className={clsx(
         'inline-flex shrink-0 items-center justify-center rounded-2 border font-value whitespace-nowrap transition-[background,border-color] select-none',

@@ -89,7 +89,7 @@ export default function CodeEditor({ text, format, onChange, label, marks, class
           indentOnInput(),
           bracketMatching(),
           syntaxHighlighting(highlight),
-          keymap.of([...defaultKeymap, ...historyKeymap, ...(writable ? [indentWithTab] : [])]),
+          keymap.of([...defaultKeymap.filter((one) => one.key !== 'Mod-Enter'), ...historyKeymap, ...(writable ? [indentWithTab] : [])]),
           language.of(LANGUAGES[format ?? '']?.() ?? []),
           EditorView.lineWrapping,
           EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0', ...(described ? { 'aria-describedby': described } : {}) }),

@@ -78,7 +78,7 @@ export function Crumbs({ children }: { children: readonly ReactNode[] }) {
   return (
     <span className="flex min-w-0 items-center gap-2 text-body tracking-normal">
       {children.map((child, at) => (
-        <span key={at} className={clsx('flex min-w-0 items-center gap-2 truncate', at === children.length - 1 ? 'font-name text-ink max-tablet:text-[17px]' : 'font-medium text-ink-3 max-tablet:hidden')}>
+        <span key={at} className={clsx('flex min-w-0 items-center gap-2 truncate', at === children.length - 1 ? 'font-name text-ink max-tablet:text-[17px]' : 'shrink-[99] font-medium text-ink-3 max-tablet:hidden')}>
           {at > 0 && (
             <span aria-hidden="true" className="max-tablet:hidden">
               /

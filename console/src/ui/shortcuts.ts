@@ -104,6 +104,12 @@ export function useKeyboard(): void {
       if (single && key !== 'escape' && (typing(event.target) || !lettersOn())) return;
       // A dialog has the keyboard for itself, except for what it registered.
       const open = document.querySelector('[role=dialog]') !== null;
+      // The first press leaves what is being written; what was written stays.
+      if (key === 'escape' && !open && typing(event.target)) {
+        event.preventDefault();
+        (event.target as HTMLElement).blur();
+        return;
+      }
       // Enter and space belong to the control that has the focus.
       if ((key === 'enter' || key === ' ') && event.target instanceof Element && event.target.closest('a,button,summary,[role=menuitem]')) return;
       const two = first && Date.now() - first.at < SECOND ? `${first.key} ${key}` : undefined;

@@ -20,6 +20,12 @@ export function usePipelines(deleted = false) {
 export const usePipeline = (id: string | undefined) =>
   useQuery({ queryKey: keys.pipeline(id ?? ''), queryFn: id ? () => body(client.GET('/api/pipelines/{id}', at(id))) : skipToken });
 
+/** Asks for a pipeline as it stands now, whatever is known of it. */
+export function useLatestPipeline(id: string) {
+  const queries = useQueryClient();
+  return () => queries.fetchQuery({ queryKey: keys.pipeline(id), queryFn: () => body(client.GET('/api/pipelines/{id}', at(id))), staleTime: 0 });
+}
+
 export const useCheckpoint = (id: string | undefined) =>
   useQuery({ queryKey: keys.checkpoint(id ?? ''), queryFn: id ? () => body(client.GET('/api/checkpoints/{id}', at(id))) : skipToken });
 

@@ -22,7 +22,11 @@ export function useSignIn() {
       const before = queries.getQueryData<Me>(keys.me);
       const now = await body(client.GET('/api/me'));
       // Somebody else begins at the beginning: what another one saw or wrote is not theirs.
-      if (before?.name !== now.name || before.role !== now.role) return location.reload();
+      if (before?.name !== now.name || before.role !== now.role) {
+        // What one person has written is not for another.
+        sessionStorage.clear();
+        return location.reload();
+      }
       queries.setQueryData(keys.me, now);
       await queries.invalidateQueries();
     },
@@ -35,6 +39,7 @@ export function useSignOut() {
     mutationFn: () => body(client.POST('/api/sign-out')),
     onSuccess: () => {
       queries.clear();
+      sessionStorage.clear();
       location.assign('/');
     },
   });

@@ -1,7 +1,7 @@
 /** The editor of one pipeline: its checkpoints, the form of the chosen one, and the file beside it. */
 import { Link, useBlocker, useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
-import { useApplyDefinition } from '@/api/hooks/pipelines';
+import { useApplyDefinition, useLatestPipeline } from '@/api/hooks/pipelines';
 import { Problem } from '@/api/problem';
 import type { Me, Pipeline } from '@/api/types';
 import { changed as changesOf, type Draft, type Json, type Loose, type Mode, moved, nameOf, type Part, put, sent, without } from '@/model/definition';
@@ -37,7 +37,7 @@ import { useVerdict } from './useVerdict';
 
 const PIPELINE = 'pipeline';
 const STRUCTURE = new Set(['added', 'removed', 'reordered']);
-type Ask = 'try' | 'save' | 'discard' | 'compare' | 'remove';
+type Ask = 'try' | 'save' | 'replace' | 'discard' | 'compare' | 'remove';
 
 export function Editor({ pipeline, me }: { pipeline: Pipeline; me: Me | undefined }) {
   const id = pipeline.pipeline_id;
@@ -57,6 +57,8 @@ export function Editor({ pipeline, me }: { pipeline: Pipeline; me: Me | undefine
   const off = !admin;
   const changed = useMemo(() => changesOf(base, now), [base, now]);
   const dirty = changed.words.length > 0;
+  // Text that cannot be read is in no draft: it is in the way of leaving all the same.
+  const losing = dirty || unread !== undefined;
   const fresh = useVerdict(id, now, pipeline.runs.active_run_ids.join(), admin && dirty && !offline);
 
   // Somebody else saved: what is not being changed here follows, else they are asked.
@@ -115,7 +117,7 @@ export function Editor({ pipeline, me }: { pipeline: Pipeline; me: Me | undefine
       saved: selected === undefined ? whole(base) : base.parts[savedAt]?.definition,
       faults: faults.filter((fault) => fault.key === selected),
       notes: pipeline.warnings.filter((one) => one.pointer.startsWith(`/checkpoints/${savedAt}/`) && place >= 0).map((one) => ({ ...one, pointer: one.pointer.replace(/^\/checkpoints\/\d+/, '') })),
-      off,
+      off: off || unread !== undefined,
       change,
       set: (pointer: string, value: Json | undefined) => change(pointer, (definition) => put(definition, pointer, value)),
       focus: setFocused,
@@ -126,7 +128,7 @@ export function Editor({ pipeline, me }: { pipeline: Pipeline; me: Me | undefine
           return message === undefined ? rest : { ...rest, [at]: message };
         }),
     };
-  }, [now, base, part, selected, faults, pipeline.warnings, off, edit]);
+  }, [now, base, part, selected, faults, pipeline.warnings, off, unread, edit]);
 
   const add = (mode: Mode) => {
     const next = made(now, mode);
@@ -162,7 +164,7 @@ export function Editor({ pipeline, me }: { pipeline: Pipeline; me: Me | undefine
   const verb = bumps > 0 ? `Save as definition ${pipeline.pipeline_definition_version + bumps}` : 'Save changes';
   const saveOff = !admin
     ? `Your role is ${me?.role ?? 'none'}; changing a definition needs admin.`
-    : (offline ?? (!dirty ? 'Nothing to save.' : unread ? 'The file cannot be read yet.' : faults.length > 0 ? `${many(faults.length, 'thing')} to fix first.` : blocked ? 'Runs are active: the order stays until they end.' : undefined));
+    : (offline ?? (unread ? 'The file cannot be read yet.' : !dirty ? 'Nothing to save.' : faults.length > 0 ? `${many(faults.length, 'thing')} to fix first.` : blocked ? 'Runs are active: the order stays until they end.' : undefined));
   const store = () => {
     const at = now.parts.findIndex((one) => one.key === selected);
     save.mutate(sent(now, id), {
@@ -178,7 +180,18 @@ export function Editor({ pipeline, me }: { pipeline: Pipeline; me: Me | undefine
       onError: () => setAsk(undefined),
     });
   };
-  const trySave = () => (saveOff ? undefined : restarts ? setAsk('save') : store());
+  const latest = useLatestPipeline(id);
+  const [looking, setLooking] = useState(false);
+  const trySave = async () => {
+    if (saveOff || looking) return;
+    // What somebody else saved is not replaced by accident, however shortly before this it was.
+    setLooking(true);
+    const saved = await latest().catch(() => undefined);
+    setLooking(false);
+    if (saved && saved.updated_at !== stamp) setAsk('replace');
+    else if (restarts) setAsk('save');
+    else store();
+  };
 
   const goTo = (fault: Fault) => {
     void navigate({ search: (before) => ({ ...before, checkpoint: fault.key ?? PIPELINE, view: undefined, part: narrow ? 'form' : before.part }), replace: true });
@@ -197,7 +210,7 @@ export function Editor({ pipeline, me }: { pipeline: Pipeline; me: Me | undefine
   // The button that shows the key is off while nothing is to save; the browser's own dialog is never wanted.
   useShortcut(saveOff ? 'mod+s' : undefined, 'save', () => faults[0] && goTo(faults[0]), { hint: false });
 
-  const blocker = useBlocker({ shouldBlockFn: ({ current, next }) => dirty && current.pathname !== next.pathname, withResolver: true, enableBeforeUnload: () => dirty });
+  const blocker = useBlocker({ shouldBlockFn: ({ current, next }) => losing && current.pathname !== next.pathname, withResolver: true, enableBeforeUnload: () => losing });
 
   const adders = (
     <Menu
@@ -325,7 +338,7 @@ export function Editor({ pipeline, me }: { pipeline: Pipeline; me: Me | undefine
             <div className="flex min-h-0 min-w-0 flex-col border-l border-line">{file}</div>
           </div>
         )}
-        <SaveBar draft={now} changed={changed} faults={faults} problem={save.error ? Problem.of(save.error) : refusal && !blocked ? refusal : undefined} tried={save.error !== null} off={saveOff} busy={save.isPending} verb={verb} onFault={goTo} onSave={trySave} onDiscard={() => setAsk('discard')} onCompare={() => setAsk('compare')} />
+        <SaveBar draft={now} changed={changed} unread={unread !== undefined} faults={faults} problem={save.error ? Problem.of(save.error) : refusal && !blocked ? refusal : undefined} tried={save.error !== null} off={saveOff} busy={save.isPending || looking} verb={verb} onFault={goTo} onSave={() => void trySave()} onDiscard={() => setAsk('discard')} onCompare={() => setAsk('compare')} />
       </Page>
       <p aria-live="assertive" className="sr-only">
         {said}
@@ -353,6 +366,9 @@ export function Editor({ pipeline, me }: { pipeline: Pipeline; me: Me | undefine
           <li>It cannot be undone: putting the order back later starts again, too.</li>
         </ul>
       </Confirm>
+      <Confirm open={ask === 'replace'} onClose={() => setAsk(undefined)} title="Replace what somebody else saved?" verb="Replace it with mine" danger busy={save.isPending} onConfirm={() => (restarts ? setAsk('save') : store())}>
+        This definition was saved since you opened it. Saving yours puts all of it in its place; the one that was saved stays in the history.
+      </Confirm>
       <Confirm open={ask === 'discard'} onClose={() => setAsk(undefined)} title="Discard what is not saved?" verb={`Discard ${many(changed.words.length, 'change')}`} danger onConfirm={() => (dispatch({ act: 'discard' }), setBrokenAt({}), setUnread(undefined), setAsk(undefined))}>
         {changed.words.join(', ')}. ⌘Z brings it back while you stay here.
       </Confirm>
@@ -360,7 +376,8 @@ export function Editor({ pipeline, me }: { pipeline: Pipeline; me: Me | undefine
         It leaves the definition when you save. What refers to it is taken out as well.{pipeline.runs.total > 0 && ' Run numbers start again at v1 then.'}
       </Confirm>
       <Confirm open={blocker.status === 'blocked'} onClose={() => blocker.reset?.()} title="Leave without saving?" verb="Leave, lose the changes" danger onConfirm={() => blocker.proceed?.()}>
-        {many(changed.words.length, 'change')} not saved: {changed.words.join(', ')}.
+        {dirty && `${many(changed.words.length, 'change')} not saved: ${changed.words.join(', ')}. `}
+        {unread && 'What is written in the file cannot be read yet, and is not kept.'}
       </Confirm>
     </EditingContext>
   );

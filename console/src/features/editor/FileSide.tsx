@@ -94,8 +94,10 @@ export function FileSide({ draft, base, selected, focused, faults, off, onChange
         </span>
         <span className="truncate text-ink-3 max-huge:hidden">the same definition</span>
         <span className="flex-1" />
-        <SegmentedControl label="Format of the file" value={format} onChange={(next) => (setFormat(next as FileFormat), onUnread(undefined))} segments={[{ value: 'yaml', label: 'YAML' }, { value: 'json', label: 'JSON' }]} />
-        <Copy text={text} label="Copy the file" />
+        <span className="flex flex-none items-center gap-2">
+          <SegmentedControl label="Format of the file" value={format} onChange={(next) => (setFormat(next as FileFormat), onUnread(undefined))} segments={[{ value: 'yaml', label: 'YAML' }, { value: 'json', label: 'JSON' }]} />
+          <Copy text={text} label="Copy the file" />
+        </span>
       </header>
       <Suspense fallback={<Loading label="File" rows={0} />}>
         <FileEditor text={text} format={format} label="The definition as a file" onChange={off ? undefined : change} marks={marks} folds={folds} foldedFor={selected ?? ''} line={line} />

@@ -14,6 +14,8 @@ import { ErrorBlock } from '@/ui/states';
 interface Props {
   draft: Draft;
   changed: Changed;
+  /** Whether the file has text that cannot be read. */
+  unread: boolean;
   faults: readonly Fault[];
   problem: Problem | undefined;
   /** Whether it was asked for, or only looked at. */
@@ -27,7 +29,7 @@ interface Props {
   onCompare: () => void;
 }
 
-export function SaveBar({ draft, changed, faults, problem, tried, off, busy, verb, onFault, onSave, onDiscard, onCompare }: Props) {
+export function SaveBar({ draft, changed, unread, faults, problem, tried, off, busy, verb, onFault, onSave, onDiscard, onCompare }: Props) {
   const { words } = changed;
   const runs = Array.isArray(problem?.more.runs) ? (problem.more.runs as string[]) : [];
   return (
@@ -73,7 +75,7 @@ export function SaveBar({ draft, changed, faults, problem, tried, off, busy, ver
           </Popover>
         )}
         <span aria-live="polite" className="min-w-0 truncate text-ink-3">
-          {words.length === 0 ? 'All is saved' : `${many(words.length, 'change')} not saved: ${words.slice(0, 4).join(', ')}${words.length > 4 ? ` and ${words.length - 4} more` : ''}`}
+          {words.length === 0 ? (unread ? 'What is written in the file is not saved' : 'All is saved') : `${many(words.length, 'change')} not saved: ${words.slice(0, 4).join(', ')}${words.length > 4 ? ` and ${words.length - 4} more` : ''}`}
         </span>
         <span className="flex-1" />
         {words.length > 0 && (
@@ -89,7 +91,7 @@ export function SaveBar({ draft, changed, faults, problem, tried, off, busy, ver
         <Button kind="primary" keys="mod+s" word="save" busy={busy} off={off} offAt="hidden" onClick={onSave} className="max-tablet:ml-auto">
           {verb}
         </Button>
-        {off && words.length > 0 && faults.length === 0 && <span className="text-small text-ink-3">{off}</span>}
+        {off && (words.length > 0 || unread) && faults.length === 0 && <span className="text-small text-ink-3">{off}</span>}
       </div>
     </div>
   );

@@ -279,6 +279,7 @@ export function Failing() {
         </GroupLine>
       )}
       {!person && budget && <Budget at="/execution/budget" />}
+      {!person && <SwitchLine at="/execution/network" label="Network" help="Whether the script, or the code of agents, reaches the network." onChange={(on) => set('/execution/network', on || undefined)} />}
     </Group>
   );
 }

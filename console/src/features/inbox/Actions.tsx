@@ -19,6 +19,7 @@ import { ErrorBlock } from '@/ui/states';
 import { useShortcut } from '@/ui/shortcuts';
 import { useStop } from '@/ui/stop';
 import { toast, type Undo } from '@/ui/toast';
+import { answeredHere } from './answered-here';
 import type { Work } from './useWork';
 
 interface Props {
@@ -46,8 +47,9 @@ export function Actions({ question, work, whole, phone = false }: Props) {
   const size = phone ? 'phone' : 'normal';
   const review = (act?: string) => execution && void navigate({ to: '/review/$executionId', params: { executionId: execution }, search: act ? { do: act } : {} });
   // The question may be gone from the screen before the answer comes back, so the promise is what is waited for.
-  const send = (given: Answer, said: string | ((done: Partial<Execution>) => string), undo?: (done: Partial<Execution>) => Undo | undefined) =>
-    answer.mutateAsync(given).then(
+  const send = (given: Answer, said: string | ((done: Partial<Execution>) => string), undo?: (done: Partial<Execution>) => Undo | undefined) => {
+    answeredHere(question.key);
+    return answer.mutateAsync(given).then(
       (done) => {
         const now = (done ?? {}) as Partial<Execution>;
         setAsking(undefined);
@@ -56,6 +58,7 @@ export function Actions({ question, work, whole, phone = false }: Props) {
       // It stands on the page as `answer.error`.
       () => {},
     );
+  };
   const rollback = () => void navigate({ to: '/runs/$runId/rollback', params: { runId: item.run_id }, search: { to: String(item.checkpoint_position ?? 0) } });
   const stop = useStop();
   const { point } = work;
@@ -189,6 +192,7 @@ export function Actions({ question, work, whole, phone = false }: Props) {
           if (asking === 'reject' && waiting.kind !== 'approve_start') {
             const said = `Rejected ${name}, ${question.pipeline} v${item.run_version ?? ''} was given up`;
             const own = within(point);
+            answeredHere(question.key);
             void abort.mutateAsync({ id: item.run_id, reason: text }).then(
               () => toast(said, own ? () => navigate(backTo(own)) : undefined),
               () => {},

@@ -22,7 +22,9 @@ export function Preview({ question, phone = false }: { question: Question; phone
   const [whole, setWhole] = useState(false);
   const { waiting_for: waiting, execution_id: id } = question.item;
   useShortcut(work.before && !phone ? 'd' : undefined, 'diff', () => setMarks((now) => !now), { order: 30 });
-  const shownWhole = work.artifact === undefined ? !work.execution.isPending : whole && work.others.length === 0;
+  // What is shown must be what is asked about: a newer answer may still be on its way.
+  const isSame = work.execution.data?.waiting_for?.gate_id === waiting.gate_id;
+  const shownWhole = isSame && (work.artifact === undefined || (whole && work.others.length === 0));
   if (phone) return <PhoneCard question={question} work={work} />;
   const result = waiting.kind === 'approve_complete' || waiting.kind === 'guidance';
   return (

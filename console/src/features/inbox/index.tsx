@@ -10,6 +10,8 @@ import { useShortcut } from '@/ui/shortcuts';
 import { Empty, ErrorBlock, Loading } from '@/ui/states';
 import { SegmentedControl } from '@/ui/Tabs';
 import { Answered } from './Answered';
+import { isAnsweredHere } from './answered-here';
+import { Gone } from './Gone';
 import { List } from './List';
 import { Preview } from './Preview';
 import { useQuestions } from './useQuestions';
@@ -30,9 +32,15 @@ export default function Inbox() {
   const shown = useMemo(() => [...yours, ...others], [yours, others]);
   // An answered question goes; what stood at its place is selected then.
   const [place, setPlace] = useState(0);
-  const found = shown.findIndex((one) => one.key === search.item);
+  // One that somebody else has answered is said to be gone, before another one stands in its place.
+  const [last, setLast] = useState<Question>();
+  const known = search.item ?? last?.key;
+  const found = shown.findIndex((one) => one.key === known);
+  const isOver = last !== undefined && last.key === known && inbox.data !== undefined && !all.some((one) => one.key === last.key);
+  const gone = isOver && !isAnsweredHere(last.key) ? last : undefined;
   const at = found >= 0 ? found : Math.min(place, shown.length - 1);
-  const selected: Question | undefined = shown[at];
+  const selected: Question | undefined = gone ? undefined : shown[at];
+  if (selected && selected !== last) setLast(selected);
   const select = useCallback(
     (key: string | undefined) => {
       setPlace(Math.max(0, shown.findIndex((one) => one.key === key)));
@@ -41,7 +49,8 @@ export default function Inbox() {
     [navigate, shown],
   );
   const move = (by: number) => {
-    const next = shown[Math.max(0, Math.min(shown.length - 1, at + by))];
+    // Where one has gone, the next one stands at its place already.
+    const next = shown[Math.max(0, Math.min(shown.length - 1, gone && by > 0 ? at : at + by))];
     if (next) select(next.key);
   };
   useShortcut(shown.length > 0 ? 'j' : undefined, 'move', () => move(1), { order: 10 });
@@ -78,10 +87,11 @@ export default function Inbox() {
         <Loading label="Needs you" />
       ) : show === 'answered' ? (
         <Answered events={today} />
-      ) : shown.length === 0 ? (
+      ) : shown.length === 0 && !gone ? (
         empty
       ) : phone ? (
         <div className="scroll-pane min-h-0 flex-1">
+          {gone && <Gone question={gone} events={today} />}
           <List yours={yours} others={others} selected={selected} onSelect={select} oldest={oldest} open={selected && <Preview key={selected.key} question={selected} phone />} />
         </div>
       ) : (
@@ -90,6 +100,7 @@ export default function Inbox() {
             <List yours={yours} others={others} selected={selected} onSelect={select} oldest={oldest} onOrder={() => void navigate({ search: (now) => ({ ...now, order: oldest ? undefined : 'oldest' }) })} />
             {yours.length === 0 && show === 'mine' && empty}
           </div>
+          {gone && <Gone question={gone} events={today} onNext={shown.length > 0 ? () => move(1) : undefined} />}
           {selected && <Preview key={selected.key} question={selected} />}
         </div>
       )}

@@ -60,7 +60,7 @@ function useTurns() {
   return { remove, restore };
 }
 
-export function DeletePipeline({ pipeline, onClose }: Props) {
+export function DeletePipeline({ pipeline, onClose, onDone }: Props & { onDone?: () => void }) {
   const remove = useDeletePipeline();
   const problem = remove.error ? Problem.of(remove.error) : undefined;
   const refused = Array.isArray(problem?.more.runs) ? (problem.more.runs as string[]) : pipeline.runs.active_run_ids;
@@ -68,6 +68,7 @@ export function DeletePipeline({ pipeline, onClose }: Props) {
   const turns = useTurns();
   const done = () => {
     onClose();
+    onDone?.();
     toast(away(name), () => turns.restore(pipeline.pipeline_id, name));
   };
   return (

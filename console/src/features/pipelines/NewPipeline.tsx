@@ -27,7 +27,7 @@ export function NewPipeline({ onClose, onFile, off }: { onClose: () => void; onF
     create.mutate(body, {
       onSuccess: (made) => {
         toast(`Made ${made.pipeline_name}`);
-        void navigate({ to: '/pipelines/$pipelineId/edit', params: { pipelineId: made.pipeline_id } });
+        void navigate({ to: '/pipelines/$pipelineId/edit', params: { pipelineId: made.pipeline_id }, replace: true });
       },
     });
   };

@@ -16,7 +16,7 @@ import { useShortcut } from '@/ui/shortcuts';
 import { ErrorBlock } from '@/ui/states';
 import { useStop } from '@/ui/stop';
 import { toast } from '@/ui/toast';
-import { useDraft } from './drafts';
+import { useDraft } from '@/ui/drafts';
 import { Panel } from './Panel';
 import { useDecided } from './useDecided';
 import type { Review } from './useReview';

@@ -15,7 +15,7 @@ import { useOffline } from '@/ui/HintBar';
 import { useShortcut } from '@/ui/shortcuts';
 import { ErrorBlock } from '@/ui/states';
 import type { Draft } from './comments';
-import { useDraft } from './drafts';
+import { useDraft } from '@/ui/drafts';
 import { Panel } from './Panel';
 import { useDecided } from './useDecided';
 import type { Review } from './useReview';
@@ -42,7 +42,7 @@ export function Decision({ review, execution, waiting, option, onOption, comment
   const answer = useAnswer();
   const abort = useAbort();
   const decided = useDecided(review);
-  const [words, setWords] = useDraft(`words ${execution.execution_id} ${execution.revision_iteration}`, '');
+  const [words, setWords] = useDraft(`words ${execution.execution_id}`, '');
   const record = useRef<HTMLDivElement>(null);
   const name = execution.checkpoint_name ?? 'the result';
   const revision = execution.revision_iteration + 1;

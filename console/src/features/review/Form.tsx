@@ -13,7 +13,7 @@ import { CopyAs } from '@/ui/CopyAs';
 import { useOffline } from '@/ui/HintBar';
 import { useShortcut } from '@/ui/shortcuts';
 import { ErrorBlock } from '@/ui/states';
-import { useDraft } from './drafts';
+import { useDraft } from '@/ui/drafts';
 import { FormPane } from './FormPane';
 import { Panel } from './Panel';
 import { useDecided } from './useDecided';

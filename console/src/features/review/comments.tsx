@@ -5,7 +5,7 @@ import { Avatar } from '@/ui/Avatar';
 import { Button } from '@/ui/Button';
 import { TextArea } from '@/ui/fields';
 import { Time } from '@/ui/values';
-import { useDraft } from './drafts';
+import { useDraft } from '@/ui/drafts';
 
 /** A place in a text: the sign tells lines that are there from lines that went. */
 export interface Place {

@@ -19,7 +19,7 @@ import { SegmentedControl } from '@/ui/Tabs';
 import { Answers } from './Answers';
 import { useTalk } from './comments';
 import { Decision } from './Decision';
-import { useDraft } from './drafts';
+import { useDraft } from '@/ui/drafts';
 import { FormFields, FormPanel, useForm } from './Form';
 import { given, Reference } from './Reference';
 import { Moved, Settled } from './Settled';
@@ -30,8 +30,13 @@ import { type View, Work } from './Work';
 const VIEWS: View[] = ['rendered', 'raw', 'diff', 'last'];
 const OPTIONS: Record<string, Option> = { approve: 'approve', edit: 'edit', revise: 'revise', revision: 'revise', reject: 'reject' };
 
+/** Another question is another screen: nothing of the one before is left on it. */
 export default function ReviewScreen() {
-  const { executionId: id } = useParams({ from: '/shell/review/$executionId' });
+  const { executionId } = useParams({ from: '/shell/review/$executionId' });
+  return <Screen key={executionId} id={executionId} />;
+}
+
+function Screen({ id }: { id: string }) {
   const search = useSearch({ from: '/shell/review/$executionId' });
   const navigate = useNavigate({ from: '/review/$executionId' });
   const { data: me } = useMe();

@@ -204,7 +204,7 @@ function Shown({ pipeline }: { pipeline: Pipeline }) {
         )}
       </div>
       {asking === 'start' && <StartRun pipeline={pipeline} onClose={() => setAsking(undefined)} />}
-      {asking === 'delete' && <DeletePipeline pipeline={pipeline} onClose={() => setAsking(undefined)} />}
+      {asking === 'delete' && <DeletePipeline pipeline={pipeline} onClose={() => setAsking(undefined)} onDone={() => void navigate({ to: '/pipelines' })} />}
     </Page>
   );
 }
