@@ -101,6 +101,7 @@ it('slice 12: goes back across versions, archives later runs, and says 410 for t
   await waits(server, third, 'form');
   await signIn(page, server, `/runs/${third}/rollback`);
   await page.getByRole('heading', { name: 'Back to Plan in v3' }).waitFor();
+  for (const version of ['v2', 'v1']) await page.getByRole('row').filter({ hasText: version }).getByRole('button').first().waitFor();
   await page.keyboard.press('j');
   await page.getByRole('heading', { name: 'Back to Plan in v2' }).waitFor();
   await page.keyboard.press('j');

@@ -68,6 +68,7 @@ it('slice 6 and 7: starts a run from its pipeline, and shows each step as it is 
   const strip = page.getByRole('list', { name: 'Checkpoints' });
   await until('both checkpoints', async () => (await strip.getByRole('listitem').count()) === 2);
   // What waits is one key away, and the way back leads here.
+  await page.getByRole('contentinfo').getByText(/open$/).waitFor();
   await page.keyboard.press('Enter');
   await page.waitForURL(/\/review\//);
   await page.goBack();
