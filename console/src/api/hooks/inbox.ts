@@ -70,17 +70,19 @@ export function useAnswer() {
 /** What the log calls the answers of people. */
 const ANSWERS = ['execution.approved', 'execution.approval_given', 'execution.rejected', 'execution.revision_requested', 'execution.submitted', 'gate.answered'];
 
-/** The answers that people gave since a time, newest first. */
-export function useAnswered(since: string): Event[] {
+/** The answers that people gave since a time, newest first, and whether there were more of them. */
+export function useAnswered(since: string): { events: Event[]; more: boolean } {
   return useQueries({
     queries: ANSWERS.map((event_type) => ({
       queryKey: keys.events({ event_type, since }),
       queryFn: () => body(client.GET('/api/events', { params: { query: { event_type, since, limit: 100 } } })),
     })),
-    combine: (all) =>
-      all
+    combine: (all) => ({
+      events: all
         .flatMap((one) => one.data?.items ?? [])
         .filter((event) => event.actor.kind === 'person')
         .sort((a, b) => b.seq - a.seq),
+      more: all.some((one) => one.data?.next_cursor != null),
+    }),
   });
 }

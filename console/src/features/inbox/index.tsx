@@ -25,7 +25,7 @@ export default function Inbox() {
   const phone = usePhone();
   const { all, runs, inbox } = useQuestions();
   const since = useMemo(() => midnight(), []);
-  const today = useAnswered(since);
+  const { events: today, more } = useAnswered(since);
   const show: Show = SHOWS.includes(search.show as Show) ? (search.show as Show) : 'mine';
   const oldest = search.order === 'oldest';
   const { yours, others } = useMemo(() => groups(all, show, oldest), [all, show, oldest]);
@@ -60,7 +60,7 @@ export default function Inbox() {
     { value: 'mine', label: 'Mine', count: mine.length },
     { value: 'anyone', label: 'Anyone', count: mine.filter((one) => one.open).length },
     { value: 'others', label: 'Others', count: all.length - mine.length },
-    { value: 'answered', label: 'Answered today', count: today.length },
+    { value: 'answered', label: 'Answered today', count: more ? `${today.length}+` : today.length },
   ];
   const switcher = (
     <SegmentedControl label="Which questions" value={show} segments={segments} onChange={(next) => void navigate({ search: (now) => ({ ...now, show: next === 'mine' ? undefined : next, item: undefined }) })} />
@@ -86,7 +86,7 @@ export default function Inbox() {
       ) : inbox.isPending ? (
         <Loading label="Needs you" />
       ) : show === 'answered' ? (
-        <Answered events={today} />
+        <Answered events={today} more={more} />
       ) : shown.length === 0 && !gone ? (
         empty
       ) : phone ? (

@@ -1,6 +1,6 @@
 /** Review: the work at the left, what the checks and people said and the decision at the right. */
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { useMe } from '@/api/hooks/session';
 import { fileName } from '@/model/artifacts';
 import { askedSoFar, type Option } from '@/model/review';
@@ -55,6 +55,11 @@ function Screen({ id }: { id: string }) {
   const open = (to: string | null | undefined) => to && void navigate({ to: '/review/$executionId', params: { executionId: to }, search: {} });
   const newer = at > 0 ? mine[at - 1]?.execution_id : undefined;
   const older = at >= 0 ? mine[at + 1]?.execution_id : mine.find((item) => item.execution_id !== id)?.execution_id;
+  // What had the focus may have gone with the question before: it goes to what is asked now.
+  const gate = waiting?.gate_id;
+  useEffect(() => {
+    if (document.activeElement === document.body) document.getElementById('main')?.focus({ preventScroll: true });
+  }, [gate]);
   useShortcut('escape', 'inbox', () => {
     // The first press leaves what is being written, which stays.
     const writing = document.activeElement instanceof HTMLElement && document.activeElement.matches('input,textarea,select,[contenteditable=true]') ? document.activeElement : undefined;

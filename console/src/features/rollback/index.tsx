@@ -52,7 +52,8 @@ function Screen({ run, pipelineId }: { run: Run; pipelineId: string }) {
     const row = rows.find((one) => one.id === (search.run ?? run.run_id));
     const position = Number(search.to);
     if (row && search.to !== undefined && row.points[position]?.execution) return { run: row.id, position };
-    return likely(row) ?? likely(rows.find((one) => !one.archived));
+    const others = rows.filter((one) => !one.archived).map(likely);
+    return likely(row) ?? others.find((one) => one !== undefined);
   }, [rows, run.run_id, search.run, search.to]);
   // Going back to an earlier run takes the later ones out, unless the address says otherwise.
   const all = search.level ? search.level === 'run' : chosen !== undefined && chosen.run !== run.run_id && (rows.find((row) => row.id === chosen.run)?.version ?? 0) < (own?.version ?? 0);
@@ -99,7 +100,7 @@ function Screen({ run, pipelineId }: { run: Run; pipelineId: string }) {
           ]}
         </Crumbs>
       }
-      meta={<span className="max-tablet:hidden">Nothing changes until you confirm.</span>}
+      meta={made ? undefined : <span className="max-tablet:hidden">Nothing changes until you confirm.</span>}
       actions={
         <Button kind="quiet" size="small" hint="escape" onClick={() => void navigate({ to: '/runs/$runId', params: { runId: run.run_id } })}>
           Back to the run
