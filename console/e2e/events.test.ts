@@ -66,6 +66,10 @@ it('slice 19: shows one event in full, and how the chain is verified', async () 
   await page.getByRole('button', { name: /^Verify/ }).click();
   await page.getByText('holdpoint audit verify').waitFor();
   await page.getByText(/The log ends at position/).waitFor();
+  await page.getByRole('button', { name: 'Check it now' }).click();
+  await page.getByText('It is what was written').waitFor();
+  expect(await axe(page)).toEqual([]);
+  await shot(page, 'events-verified');
 });
 
 it('slice 19: exports what the filter lets through, one event per line', async () => {

@@ -29,6 +29,7 @@ export const keys = {
   /** An output never changes under its id, so its text is kept for good. */
   artifactText: (id: string) => ['text', id] as const,
   events: (filter: Record<string, unknown> = {}) => ['events', filter] as const,
+  verified: ['verified'] as const,
   rollbacks: (filter: Record<string, unknown> = {}) => ['rollbacks', filter] as const,
   rollback: (id: string) => ['rollback', id] as const,
   compare: (a: string, b: string) => ['compare', a, b] as const,

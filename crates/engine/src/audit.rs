@@ -7,6 +7,7 @@ use holdpoint_core::event::HomeEvent;
 use holdpoint_core::{Digest, Event, Seq, StreamId, Version, event};
 use holdpoint_store::{EventLog, Row, StoreError};
 
+use crate::Engine;
 use crate::seal::Heads;
 
 /// How many rows are read at once.
@@ -38,6 +39,13 @@ impl Report {
         if self.wrong.len() < MAX_FOUND {
             self.wrong.push(what);
         }
+    }
+}
+
+impl Engine {
+    /// Checks this engine's log, from its beginning to where it ends now.
+    pub async fn verify(&self) -> Result<Report, StoreError> {
+        verify(self.log(), &|_| {}).await
     }
 }
 

@@ -1,5 +1,5 @@
 /** What happened, page by page. New events come over the live stream. */
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { body, client } from '../client';
 import { keys } from '../keys';
 
@@ -21,3 +21,6 @@ export function useEvents(filter: EventFilter = {}, limit = 100) {
     getNextPageParam: (page) => page.next_cursor ?? undefined,
   });
 }
+
+/** Whether the log is what was written. It is read from its beginning, so only when somebody asks. */
+export const useVerified = () => useQuery({ queryKey: keys.verified, queryFn: ({ signal }) => body(client.GET('/api/audit/verify', { signal })), enabled: false, retry: false });

@@ -60,3 +60,22 @@ fn slice_19_every_change_is_an_event() {
     let verified = server.command(&["audit", "verify", "--json"]);
     assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stdout));
 }
+
+#[test]
+fn slice_19_the_log_is_verified_from_outside_and_a_changed_row_is_found() {
+    let server = Server::start();
+    server.pipeline(&["A"], false);
+    let found = server.get("/api/audit/verify").expect(200);
+    assert_eq!((&found["ok"], &found["wrong"]), (&json!(true), &json!([])), "{found}");
+    assert!(found["events"].as_u64() > Some(1), "{found}");
+    let db = rusqlite::Connection::open(server.home().join("db/state.db")).expect("a database");
+    db.busy_timeout(std::time::Duration::from_secs(10)).expect("set");
+    let changed = db.execute(
+        "UPDATE log SET bytes = CAST(replace(CAST(bytes AS TEXT), 'pipeline', 'pipelime') AS BLOB) WHERE rowid = (SELECT max(rowid) FROM log WHERE instr(CAST(bytes AS TEXT), 'pipeline') > 0)",
+        [],
+    );
+    assert_eq!(changed.expect("changed"), 1);
+    let found = server.get("/api/audit/verify").expect(200);
+    assert_eq!(found["ok"], false, "{found}");
+    assert_eq!(found["wrong"].as_array().map(Vec::is_empty), Some(false), "{found}");
+}

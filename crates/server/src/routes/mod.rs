@@ -2,6 +2,7 @@
 //! function `routes`, which is named here.
 
 mod artifacts;
+mod audit;
 mod checkpoints;
 mod compare;
 pub mod docs;
@@ -42,6 +43,7 @@ pub fn all(described: OpenApiRouter<App>) -> OpenApiRouter<App> {
         .merge(tokens::routes())
         .merge(pipelines::routes())
         .merge(files::routes())
+        .merge(audit::routes())
         .merge(dry_runs::routes())
         .merge(checkpoints::routes())
         .merge(runs::routes())

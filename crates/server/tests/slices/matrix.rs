@@ -37,6 +37,7 @@ fn table() -> Vec<(&'static str, Who, Value)> {
         ("POST /api/sign-in/tickets", From(Role::Viewer), none.clone()),
         ("POST /api/sign-out", From(Role::Viewer), none.clone()),
         ("GET /api/me", From(Role::Viewer), none.clone()),
+        ("GET /api/audit/verify", From(Role::Admin), none.clone()),
         ("GET /api/tokens", From(Role::Admin), none.clone()),
         ("POST /api/tokens", From(Role::Admin), json!({"name": "x", "role": "viewer"})),
         ("DELETE /api/tokens/{id}", From(Role::Admin), none.clone()),
