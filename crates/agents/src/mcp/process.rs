@@ -13,12 +13,15 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::io::{AsyncRead, AsyncReadExt as _, ReadBuf};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
 
 use crate::model::Secret;
 
 /// How long a program may take to end when nobody speaks to it any more. Its keeper is less patient, so that it is the
 /// one who ends what has left the group.
 const FAREWELL: Duration = Duration::from_secs(3);
+/// How long is waited for the rest of what it complains, once it says nothing else any more.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 /// How much of what it complains is kept.
 const COMPLAINTS: usize = 2 * 1024;
 
@@ -28,6 +31,7 @@ pub(super) struct Program {
     child: Child,
     group: Option<Pid>,
     complaints: Arc<Mutex<VecDeque<u8>>>,
+    listener: JoinHandle<()>,
 }
 
 impl Program {
@@ -59,8 +63,14 @@ impl Program {
             return Err(io::Error::other("it cannot be spoken to"));
         };
         let complaints: Arc<Mutex<VecDeque<u8>>> = Arc::default();
-        tokio::spawn(listen(stderr, complaints.clone()));
-        Ok((Self { child, group, complaints }, stdout, stdin))
+        let listener = tokio::spawn(listen(stderr, complaints.clone()));
+        Ok((Self { child, group, complaints, listener }, stdout, stdin))
+    }
+
+    /// What it complained about last, after it said the rest: its two voices end at different moments.
+    pub(super) async fn last_words(&mut self) -> Option<String> {
+        let _ = tokio::time::timeout(LAST_WORDS, &mut self.listener).await;
+        self.complaints()
     }
 
     /// The last of what it complained about, on one line.

@@ -62,7 +62,7 @@ impl Session {
     async fn begin(server: &Server, way: ClientLifecycleMode) -> Result<Self, (McpError, bool)> {
         let failed = |why: String| (McpError::new(&server.name, why), false);
         let meter = Meter::new(MOST_BYTES);
-        let (begun, program) = match &server.reach {
+        let (begun, mut program) = match &server.reach {
             Reach::Program { keeper, command, env } => {
                 let (program, stdout, stdin) = Program::start(keeper, command, env).map_err(|cause| {
                     let name = command.first().map_or("", String::as_str);
@@ -83,20 +83,21 @@ impl Session {
                 (begun.await, None)
             }
         };
-        let complaints = || {
-            let last = program.as_ref().and_then(Program::complaints);
-            last.map_or_else(String::new, |text| format!(": {text}"))
-        };
         let service = match begun {
             Ok(Ok(service)) => service,
             Ok(Err(_)) if meter.is_over() => return Err(failed(too_much())),
             Ok(Err(cause)) => {
-                let (error, _) = failed(format!("does not begin: {}{}", why(&cause), complaints()));
+                let last = match &mut program {
+                    Some(program) => program.last_words().await,
+                    None => None,
+                };
+                let (error, _) = failed(format!("does not begin: {}{}", why(&cause), added(last)));
                 return Err((error, matches!(cause, ClientInitializeError::JsonRpcError(_))));
             }
             Err(_) => {
                 let seconds = server.timeout.as_secs();
-                return Err(failed(format!("did not begin in {seconds} s{}", complaints())));
+                let last = program.as_ref().and_then(Program::complaints);
+                return Err(failed(format!("did not begin in {seconds} s{}", added(last))));
             }
         };
         Ok(Self { server: server.name.clone(), patience: server.timeout, service, program, meter })
@@ -252,6 +253,10 @@ fn us() -> ClientConfig {
         ClientCapabilities::default(),
         Implementation::new("holdpoint", env!("CARGO_PKG_VERSION")),
     )
+}
+
+fn added(complaint: Option<String>) -> String {
+    complaint.map_or_else(String::new, |text| format!(": {text}"))
 }
 
 fn too_much() -> String {

@@ -182,6 +182,10 @@ impl Client {
             return Ok(());
         }
         let n = shared.sent.fetch_add(1, Ordering::Relaxed);
+        // Others may have sent while this one was chosen.
+        if shared.requests.is_some_and(|most| n >= most) {
+            return Ok(());
+        }
         let key = IdemKey {
             key: format!("{:x}-{n}", shared.seed),
             request: Digest::of(format!("{:?}", request.command).as_bytes()),

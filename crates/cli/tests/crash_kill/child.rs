@@ -135,8 +135,17 @@ impl Load {
     /// Listens until so many commands were acknowledged, the time is over, or the process has ended; false
     /// when it has.
     pub fn listen(&mut self, acknowledged: usize, time: Duration) -> bool {
+        self.listen_until(|told| told.acknowledged() >= acknowledged, time)
+    }
+
+    /// Listens until so many commands were answered, in whatever way; whether they were.
+    pub fn answers(&mut self, count: usize, time: Duration) -> bool {
+        self.listen_until(|told| told.answers.len() >= count, time) && self.told.answers.len() >= count
+    }
+
+    fn listen_until(&mut self, enough: impl Fn(&Told) -> bool, time: Duration) -> bool {
         let end = Instant::now() + time;
-        while self.told.acknowledged() < acknowledged && self.told.violations.is_empty() {
+        while !enough(&self.told) && self.told.violations.is_empty() {
             match self.lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
                 Ok(line) => self.told.hear(&line),
                 Err(RecvTimeoutError::Timeout) => return true,

@@ -32,6 +32,8 @@ const CYCLES_PER_CHECK: u64 = 5;
 const LONG: Duration = Duration::from_secs(30);
 /// How long a stopped process keeps its work, where processes are stopped.
 const LEASE_MS: u64 = 120;
+/// How many commands the last process on a home sends before it only works.
+const LAST_REQUESTS: u64 = 80;
 
 #[derive(Debug, Default)]
 struct Counts {
@@ -315,13 +317,18 @@ impl Harness {
     /// A process finishes everything that does not wait for a person, also what another one left that died
     /// beside it; then it is told to stop.
     fn finish_home(&mut self) -> Result<(), String> {
-        let last = Start { requests: Some(80), clients: 4, ..self.start() };
+        let last = Start { requests: Some(LAST_REQUESTS), clients: 4, ..self.start() };
         let dying = Start { clients: 4, nap_ms: 300, ..self.start() };
         let mut last = self.spawn(last);
         let mut dying = self.spawn(dying);
         last.listen(60, Duration::from_millis(400));
         dying.listen(dying.told.acknowledged() + 60, Duration::from_millis(300));
         let dead = dying.kill();
+        // What it has yet to send could begin more work after the home was quiet.
+        if !last.answers(LAST_REQUESTS as usize, LONG) && last.told.violations.is_empty() {
+            let answered = last.told.answers.len();
+            return Err(format!("of {LAST_REQUESTS} commands {answered} were answered"));
+        }
         let quiet = self.runtime.block_on(self.checker.until_quiet(LONG));
         last.signal(Signal::TERM);
         let (status, told) = last.wait(Duration::from_secs(12));

@@ -61,12 +61,12 @@ impl Seen {
         stream.link(row).map_err(|what| format!("{place}: {what}"))?;
         let events = event::decode(row.stream.kind(), &row.bytes).map_err(|e| format!("{place}: {e}"))?;
         stream.settle(row, &events).map_err(|what| format!("{place}: {what}"))?;
-        let owed = stream.owes(row.at);
+        let before = (stream.owes(row.at), stream.in_flight());
         let stamp = Stamp { at: row.at, actor: &row.actor, command: row.command };
         for event in &events {
             evolve(&mut stream.state, &stamp, event);
         }
-        self.takeovers.extend(stream.own(row, &events, owed));
+        self.takeovers.extend(stream.own(row, &events, before));
         self.blobs.extend(events.iter().filter_map(named));
         Ok(())
     }
@@ -174,18 +174,29 @@ impl Stream {
         matches!(&self.state, State::Run(run) if due(run, at).is_some())
     }
 
+    /// Whether work was handed out that has no outcome yet; timers are not.
+    fn in_flight(&self) -> bool {
+        matches!(&self.state, State::Run(run) if !run.owed.is_empty())
+    }
+
     /// Who holds the run's work after a row; from whom, if it was taken over.
-    fn own(&mut self, row: &Row, events: &[Event], owed_before: bool) -> Option<u32> {
+    fn own(&mut self, row: &Row, events: &[Event], before: (bool, bool)) -> Option<u32> {
+        let (owed_before, in_flight_before) = before;
         let by = Some(process(row.command));
         let restarted = events.iter().any(|e| matches!(e, Event::Run(RunEvent::AttemptRestarted { .. })));
-        // A timer is fired by whoever holds the run; a takeover for its sake leaves no other mark.
-        let timer = row.actor.kind == ActorKind::System && !events.iter().any(|e| settles(e).is_some());
-        let before = self.owner;
+        let settled = events.iter().any(|e| settles(e).is_some());
+        // Timers are fired and work is settled by whoever holds the run; a takeover for a timer's sake leaves no
+        // other mark.
+        let acted = row.actor.kind == ActorKind::System && (!settled || self.owner.is_none());
+        let held = self.owner;
         if !self.owes(row.at) {
             self.owner = None;
-        } else if restarted || timer || (!owed_before && self.owner.is_none()) {
+        } else if restarted || acted || (!owed_before && self.owner.is_none()) {
             self.owner = by;
+        } else if !in_flight_before && self.owner != by {
+            // While only a timer was waited for, this process may have taken the run over: its next act tells.
+            self.owner = None;
         }
-        before.filter(|_| restarted && before != self.owner)
+        held.filter(|_| restarted && held != self.owner)
     }
 }
