@@ -14,7 +14,7 @@
 //! ```
 //!
 //! The first turn that fits and is not used up is played; a turn is used once in a conversation, unless it says
-//! `repeat: true`. Which one that is follows from the question alone: the conversation so far is played through
+//! `repeat: true`. A script that has said all and is asked on hands in what it said last. Which one that is follows from the question alone: the conversation so far is played through
 //! again. So a conversation that is taken up after a crash goes on rightly.
 
 use std::path::{Component, Path};
@@ -120,6 +120,11 @@ pub(super) async fn ask(
     let script = load(settings, file)?;
     let number = turn_number(&question.messages);
     let Some(turn) = script.next(question) else {
+        if let Some(content) = handed_in(question) {
+            let usage = Usage { calls: 1, ..Usage::default() };
+            let model = format!("script/{file}");
+            return Ok(Answer { content, stop: Stop::EndTurn, usage, model, scripted: true });
+        }
         let message = format!("the script {file} has no turn for answer {number} of this conversation");
         return Err(fault(message));
     };
@@ -182,6 +187,12 @@ fn called(message: &Message) -> Option<&str> {
         Part::ToolUse { name, .. } => Some(name.as_str()),
         Part::Text { .. } | Part::Thinking { .. } | Part::ToolResult { .. } | Part::Other(_) => None,
     })
+}
+
+/// What was handed in last, where nothing else is left to say: whoever asks on after that left a note.
+fn handed_in(question: &Question) -> Option<Vec<Part>> {
+    let last = question.messages.iter().rfind(|message| message.role == Speaker::Assistant)?;
+    (question.must_call.is_none() && called(last).is_none()).then(|| last.content.clone())
 }
 
 impl Script {

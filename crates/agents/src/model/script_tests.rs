@@ -52,8 +52,12 @@ fn question(text: &str) -> Question {
 }
 
 async fn play(question: &Question) -> (Result<Answer, ModelError>, Vec<Delta>) {
+    play_from(TALK, question).await
+}
+
+async fn play_from(script: &str, question: &Question) -> (Result<Answer, ModelError>, Vec<Delta>) {
     let folder = tempfile::tempdir().expect("a folder");
-    fs::write(folder.path().join("talk.yaml"), TALK).expect("a file");
+    fs::write(folder.path().join("talk.yaml"), script).expect("a file");
     let heard = Mutex::new(Vec::new());
     let told = |delta| heard.lock().expect("nobody panicked").push(delta);
     let answer = ask(&settings(folder.path()), "talk.yaml", question, &told).await;
@@ -102,6 +106,22 @@ async fn a_conversation_is_played_from_its_messages_alone() {
     let third = play(&asked).await.0.expect("an answer");
     go_on(&mut asked, third, vec![Part::Text { text: "No.".to_owned() }]);
     check(&asked, expect!["says I have nothing to add."]).await;
+}
+
+#[tokio::test]
+async fn a_script_that_has_said_all_hands_it_in_again() {
+    let script = "turns: [{when: {turn: 1}, call: [{tool: clock}]}, {when: {turn: 2}, say: Done.}]";
+    let mut asked = question("Go.");
+    let first = play_from(script, &asked).await.0.expect("an answer");
+    let result =
+        Part::ToolResult { tool_use_id: "script_1_1".into(), content: "…".into(), is_error: false };
+    go_on(&mut asked, first, vec![result]);
+    let second = play_from(script, &asked).await.0.expect("an answer");
+    go_on(&mut asked, second, vec![Part::Text { text: "A note.".into() }]);
+    let again = play_from(script, &asked).await.0.expect("an answer");
+    assert_eq!((shown(&again).as_str(), again.stop), ("says Done.", Stop::EndTurn));
+    asked.must_call = Some("vote".into());
+    assert!(play_from(script, &asked).await.0.is_err(), "a call cannot be made up");
 }
 
 #[tokio::test]

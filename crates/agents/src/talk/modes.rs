@@ -8,7 +8,8 @@ use holdpoint_core::event::Usage;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Agent, Discussion, Halt, Outcome, Setting, View, ask_for, turn};
+use super::turn::{self, Ears};
+use super::{Agent, Discussion, Halt, Outcome, Setting, View, ask_for};
 use crate::model::{Message, ToolSpec};
 use crate::prompt::{extract, fenced, tokens};
 
@@ -75,6 +76,14 @@ pub async fn discuss(
             format!("what agents said was handed on as extracts, {shortened} in all, to fit the question");
         talk.left_out.push(extracts);
     }
+    if text.is_ok()
+        && let Ok(notes) = setting.table.notes().await
+    {
+        let missed = notes.len().saturating_sub(talk.heard.load(Ordering::SeqCst));
+        if missed > 0 {
+            talk.left_out.push(format!("{missed} of the notes that people left came after the last answer"));
+        }
+    }
     match text {
         Ok(text) => Ok(Outcome { text, usage: talk.usage, left_out: talk.left_out }),
         Err(halt) => Err((halt, talk.usage)),
@@ -84,7 +93,7 @@ pub async fn discuss(
 impl Talk<'_> {
     async fn alone(&mut self) -> Result<String, Halt> {
         let first = self.agents[0].first.clone();
-        Ok(self.turn(0, &first).await?.text)
+        Ok(self.last_turn(0, &first).await?.text)
     }
 
     /// Each in turn sees all before; the last one writes.
@@ -101,7 +110,7 @@ impl Talk<'_> {
             said.push(self.turn(agent, &words).await?);
         }
         let words = self.words(last, &said, WRITE);
-        Ok(self.turn(last, &words).await?.text)
+        Ok(self.last_turn(last, &words).await?.text)
     }
 
     /// All at once, none sees the others; the last one merges.
@@ -115,7 +124,7 @@ impl Talk<'_> {
         }
         let said = self.round(0..count, |talk, agent| talk.words(agent, &[], DISCUSS)).await?;
         let words = self.words(last, &said, if said.is_empty() { WRITE } else { MERGE });
-        Ok(self.turn(last, &words).await?.text)
+        Ok(self.last_turn(last, &words).await?.text)
     }
 
     /// All answer, then all see all answers and answer again, until they agree or the turns are used up; the first
@@ -142,7 +151,7 @@ impl Talk<'_> {
             said = self.round(0..all, |talk, agent| talk.words(agent, &before, AGAIN)).await?;
         }
         let words = self.words(0, &said, WRITE);
-        Ok(self.turn(0, &words).await?.text)
+        Ok(self.last_turn(0, &words).await?.text)
     }
 
     /// Two sides argue in turn, the last agent judges.
@@ -159,15 +168,24 @@ impl Talk<'_> {
             said.push(self.turn(agent, &words).await?);
         }
         let words = self.words(last, &said, JUDGE);
-        Ok(self.turn(last, &words).await?.text)
+        Ok(self.last_turn(last, &words).await?.text)
     }
 
     /// One turn of one agent, which sees only what it is told now.
     async fn turn(&mut self, agent: usize, words: &str) -> Result<Said, Halt> {
+        self.one_turn(agent, words, false).await
+    }
+
+    /// The turn of the one who writes.
+    async fn last_turn(&mut self, agent: usize, words: &str) -> Result<Said, Halt> {
+        self.one_turn(agent, words, true).await
+    }
+
+    async fn one_turn(&mut self, agent: usize, words: &str, is_last: bool) -> Result<Said, Halt> {
         self.turns += 1;
         let key = self.key(self.turns, agent);
-        let who = &self.agents[agent];
-        let done = turn::take(self.setting, who, &mut View::default(), &key, words, &self.heard).await?;
+        let (who, ears) = (&self.agents[agent], Ears { heard: &self.heard, is_last });
+        let done = turn::take(self.setting, who, &mut View::default(), &key, words, ears).await?;
         self.usage = self.usage.plus(done.usage);
         Ok(Said { agent, text: done.text })
     }
@@ -183,10 +201,11 @@ impl Talk<'_> {
             .map(|(n, agent)| (agent, self.key(self.turns + 1 + n as u32, agent), words(self, agent)))
             .collect();
         self.turns += begun.len() as u32;
-        let (setting, everybody, heard) = (self.setting, self.agents, &self.heard);
+        let (setting, everybody) = (self.setting, self.agents);
+        let ears = Ears { heard: &self.heard, is_last: false };
         let turns = begun.iter().map(|(agent, key, words)| async move {
             let mut view = View::default();
-            turn::take(setting, &everybody[*agent], &mut view, key, words, heard).await
+            turn::take(setting, &everybody[*agent], &mut view, key, words, ears).await
         });
         let done = join_all(turns).await;
         let mut said = Vec::with_capacity(done.len());

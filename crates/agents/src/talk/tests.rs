@@ -370,6 +370,46 @@ async fn a_note_reaches_the_agent_with_its_next_question() {
 }
 
 #[tokio::test]
+async fn a_note_that_comes_during_the_last_answer_is_answered_too() {
+    let table = Memory::default();
+    let rule = |who: &str, _: &Question| {
+        // Somebody writes while A, who is not the last, and then C, who is, answer for the first time.
+        let mut notes = table.notes.lock().expect("unbroken");
+        match (who, notes.len()) {
+            ("A", 0) => notes.push("for whoever comes".into()),
+            ("C", 1) => notes.push("for the last".into()),
+            _ => {}
+        }
+        words(&format!("{who} after {}", notes.len()))
+    };
+    let model = Rule(rule, Mutex::default());
+    let agents = [agent("A"), agent("B"), agent("C")];
+    let sequence = mode(DiscussionMode::Sequential, 5);
+    let said = discuss(&setting(&model, &table), &agents, sequence).await.expect("done");
+    expect![[r#"
+        A: text()
+        B: text(A said) note()
+        C: text(A said, B said)
+        C: text(A said, B said) text() note()
+        => C after 2 []
+    "#]]
+    .assert_eq(&format!(
+        "{}\n=> {} {:?}\n",
+        model.1.lock().expect("unbroken").join("\n"),
+        said.text,
+        said.left_out
+    ));
+    // Going on after a crash asks nobody again, though all notes are there from the beginning now.
+    let again = Rule(|_: &str, _: &Question| words("asked again"), Mutex::default());
+    let said = discuss(&setting(&again, &table), &agents, sequence).await.expect("done");
+    assert_eq!((said.text.as_str(), again.1.lock().expect("unbroken").len()), ("C after 2", 0));
+    // What came after the crash is news.
+    table.notes.lock().expect("unbroken").push("one more".into());
+    let said = discuss(&setting(&again, &table), &agents, sequence).await.expect("done");
+    assert_eq!((said.text.as_str(), again.1.lock().expect("unbroken").len()), ("asked again", 1));
+}
+
+#[tokio::test]
 async fn a_meta_agent_that_makes_too_many_is_asked_once_more() {
     let made = |count: usize| {
         let agent = |n: usize| json!({"name": format!("N{n}"), "role": "r", "system_prompt": "s", "task_prompt": "t"});

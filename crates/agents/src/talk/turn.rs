@@ -18,6 +18,15 @@ pub(crate) struct Turn {
     pub usage: Usage,
 }
 
+/// How a turn listens to people.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ears<'a> {
+    /// How many notes were handed on so far.
+    pub heard: &'a AtomicUsize,
+    /// Whether nobody speaks after this turn: what comes while it answers is answered in it as well.
+    pub is_last: bool,
+}
+
 /// Lets an agent take a turn after hearing `words`. `key` names the turn.
 pub(crate) async fn take(
     setting: &Setting<'_>,
@@ -25,14 +34,16 @@ pub(crate) async fn take(
     view: &mut View,
     key: &str,
     words: &str,
-    heard: &AtomicUsize,
+    ears: Ears<'_>,
 ) -> Result<Turn, Halt> {
     tell(setting, agent, view, key, words).await?;
     let mut usage = Usage::default();
-    let (mut calls, mut was_refused) = (0, false);
+    let (mut calls, mut was_refused, mut is_late) = (0, false, false);
     for number in 1..=MOST_QUESTIONS {
+        let next = format!("{key}/{}", number + 1);
         let key = format!("{key}/{number}");
-        hear_notes(setting, agent, view, &key, heard).await?;
+        hear_notes(setting, agent, view, &key, ears.heard, is_late).await?;
+        is_late = false;
         let answer = ask(setting, agent, view, &key, None, usage).await?;
         usage = usage.plus(answer.usage);
         view.messages.push(Message { role: Speaker::Assistant, content: answer.content.clone() });
@@ -49,6 +60,11 @@ pub(crate) async fn take(
             continue;
         }
         if wanted.is_empty() {
+            let is_done = matches!(answer.stop, Stop::EndTurn | Stop::ToolUse | Stop::Other(_));
+            if is_done && ears.is_last && is_noted(setting, &next, ears.heard).await? {
+                is_late = true;
+                continue;
+            }
             return match answer.stop {
                 Stop::EndTurn | Stop::ToolUse | Stop::Other(_) => Ok(Turn { text: answer.text(), usage }),
                 Stop::MaxTokens => Err(Halt::new(
@@ -114,6 +130,15 @@ pub(crate) async fn tell(
     Ok(())
 }
 
+/// Whether people left something while the last answer came.
+async fn is_noted(setting: &Setting<'_>, next: &str, heard: &AtomicUsize) -> Result<bool, Halt> {
+    let key = format!("{next}/note");
+    if setting.table.recall_words(&key).is_some() || setting.table.play_note(&key).is_some() {
+        return Ok(true);
+    }
+    Ok(setting.table.notes().await?.len() > heard.load(Ordering::SeqCst))
+}
+
 /// What people have left since the last question reaches the agent now.
 async fn hear_notes(
     setting: &Setting<'_>,
@@ -121,6 +146,7 @@ async fn hear_notes(
     view: &mut View,
     key: &str,
     heard: &AtomicUsize,
+    is_late: bool,
 ) -> Result<(), Halt> {
     let key = format!("{key}/note");
     if let Some(words) = setting.table.recall_words(&key) {
@@ -141,7 +167,7 @@ async fn hear_notes(
         if new.is_empty() {
             return Ok(());
         }
-        new.join("\n\n")
+        new.join("\n\n") + if is_late { TAKE_UP } else { "" }
     };
     setting.table.keep_words(&key, &agent.name, &Words { system: None, text: &words }).await?;
     heard.fetch_add(words.matches(NOTE).count(), Ordering::SeqCst);
@@ -151,6 +177,8 @@ async fn hear_notes(
 
 /// What stands before a person's note.
 const NOTE: &str = "A note from a person who watches: ";
+/// What stands after notes that came when the work was finished: the next answer is what is handed in.
+const TAKE_UP: &str = "\n\nTake this up, and hand in the finished work again, the whole of it.";
 
 /// Words of the one who asks stand in one message, whoever they come from.
 fn say(view: &mut View, words: String) {

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::agents::{agentic, pipeline, single};
 use crate::place::{Place, Ran};
 use crate::provider::{Provider, Say, answers, call, must_call, text};
+use crate::safety::soon;
 use crate::server::{Server, form, id};
 
 fn replay(place: &Place, run: &str, more: &[&str]) -> Ran {
@@ -180,6 +181,39 @@ fn a_note_comes_where_it_came() {
     go.send(()).expect("it waits");
     server.until(&run, |e| e["status"] == "completed");
     assert!(provider.asked()[1].to_string().contains("Look at the users."));
+    let told = server.command(&["run", "--replay", &id(&run["run_id"]), "--json"]);
+    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stdout));
+}
+
+#[test]
+fn a_note_left_during_the_last_answer_is_taken_up() {
+    let (go, wait) = std::sync::mpsc::channel::<()>();
+    let wait = std::sync::Mutex::new(wait);
+    let provider = Provider::start(move |question| match answers(question) {
+        0 => {
+            let _ = wait.lock().expect("unbroken").recv();
+            text("A report.")
+        }
+        _ => text("A report about users."),
+    });
+    let server = Server::start_with(&[("ANTHROPIC_BASE_URL", &provider.url)]);
+    let outputs = json!([{"name": "report", "format": "md"}]);
+    let made = pipeline(&server, &[agentic("Write", single(&[]), outputs)]);
+    let run = server.run(&made);
+    let execution = server.until(&run, |e| e["status"] == "in_progress");
+    soon("the question is there", || provider.asked().len() == 1);
+    let at = format!("/api/executions/{}/note", id(&execution["execution_id"]));
+    server.post(&at, &json!({"text": "Look at the users."})).expect(200);
+    go.send(()).expect("it waits");
+    let done = server.until(&run, |e| e["status"] == "completed");
+    let asked = provider.asked();
+    assert_eq!(asked.len(), 2, "{asked:#?}");
+    assert!(asked[1].to_string().contains("Look at the users.\\n\\nTake this up"), "{:#}", asked[1]);
+    let attempts = format!("/api/executions/{}/attempts", id(&done["execution_id"]));
+    let attempts = server.get(&attempts).expect(200);
+    let record = id(&attempts["items"][0]["artifacts"][0]["artifact_record_id"]);
+    let report = server.get(&format!("/api/artifacts/{record}/download")).body;
+    assert_eq!(String::from_utf8_lossy(&report).trim(), "A report about users.");
     let told = server.command(&["run", "--replay", &id(&run["run_id"]), "--json"]);
     assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stdout));
 }

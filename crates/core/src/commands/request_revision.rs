@@ -95,7 +95,13 @@ mod tests {
         }
         assert_eq!(scene.status(1), "in_progress: x2 pending");
         let stream = StreamId::Run(run_id(1));
-        assert_eq!(scene.picture.rows(Table::Interaction, stream).count(), 3);
+        let responses: Vec<_> = scene
+            .picture
+            .rows(Table::Interaction, stream)
+            .map(|(_, row)| row["system_response"].clone())
+            .collect();
+        let expected = ["revision started", "revision started", "revisions used up, failed"];
+        assert_eq!(responses, expected.map(Into::into));
         let answers = scene.picture.rows(Table::Gate, stream).map(|(_, row)| row["answer"].clone());
         assert_eq!(answers.filter(|answer| *answer == "revision".into()).count(), 3);
     }

@@ -174,7 +174,9 @@ impl<'a> Rows<'a> {
             }
             RunEvent::RevisionAsked { x, gate, feedback } => {
                 self.answered(*gate, "revision", changes);
-                self.said(*x, "revision_request", feedback, "revision started", changes);
+                let is_over = self.before.execution(*x).is_some_and(|e| e.revision >= e.max_revisions);
+                let response = if is_over { "revisions used up, failed" } else { "revision started" };
+                self.said(*x, "revision_request", feedback, response, changes);
             }
             RunEvent::GateAnswered { gate, option, .. } => {
                 self.answered(*gate, option, changes);
