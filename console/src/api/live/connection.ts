@@ -90,7 +90,8 @@ async function listen(queries: QueryClient, gather: (event: Event) => void, stop
     const answer = await fetch(`/api/stream${after}`, { headers: { accept: 'text/event-stream' }, signal, credentials: 'same-origin' });
     if (!answer.ok || !answer.body) return answer.status;
     // Without a position from before, nothing says what was missed meanwhile.
-    if (late || connection.state === 'lost') void queries.invalidateQueries({ predicate: (query) => late || query.state.status === 'error' });
+    if (late) again(queries, []);
+    else if (connection.state === 'lost') void queries.invalidateQueries({ predicate: (query) => query.state.status === 'error' });
     set({ state: 'live', heard: new Date() });
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
     const parser = new Parser();

@@ -1,5 +1,5 @@
-import { QueryClient } from '@tanstack/react-query';
-import { expect, it } from 'vitest';
+import { QueryClient, QueryObserver } from '@tanstack/react-query';
+import { expect, it, vi } from 'vitest';
 import { keys } from '../keys';
 import type { Event } from '../types';
 import { hear, spoken } from './heard';
@@ -31,6 +31,29 @@ it('adds to what is there, once, and leaves alone what nobody looked at', () => 
   hear(queries, event(6, 'execution.worked', {}));
   const of = (key: readonly unknown[]) => queries.getQueryData<{ items: unknown[] }>(key)?.items.length;
   expect([of(keys.conversation('x')), of(keys.runEvents('r'))]).toEqual([1, 2]);
+});
+
+it('lists a message once that was in the answer already', () => {
+  const queries = new QueryClient();
+  const said = event(5, 'execution.message', { role: 'user', content: 'Go.' });
+  queries.setQueryData(keys.conversation('x'), { items: [spoken(said)] });
+  hear(queries, said);
+  expect(queries.getQueryData<{ items: unknown[] }>(keys.conversation('x'))?.items).toHaveLength(1);
+});
+
+it('asks once more where the first answer was on its way, and may be older than the event', async () => {
+  const queries = new QueryClient({ defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY } } });
+  const answers: ((value: { items: Event[] }) => void)[] = [];
+  const ask = () => new Promise<{ items: Event[] }>((resolve) => answers.push(resolve));
+  const stop = new QueryObserver(queries, { queryKey: keys.runEvents('r'), queryFn: ask }).subscribe(() => {});
+  await vi.waitFor(() => expect(answers).toHaveLength(1));
+  const [began, worked] = [event(4, 'run.started', {}), event(5, 'execution.worked', {})];
+  hear(queries, worked);
+  answers[0]?.({ items: [began] });
+  await vi.waitFor(() => expect(answers).toHaveLength(2));
+  answers[1]?.({ items: [began, worked] });
+  await vi.waitFor(() => expect(queries.getQueryData<{ items: Event[] }>(keys.runEvents('r'))?.items).toHaveLength(2));
+  stop();
 });
 
 it('asks again for what an event has only a part of', () => {

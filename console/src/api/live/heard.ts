@@ -5,6 +5,7 @@
 import type { QueryClient, QueryKey } from '@tanstack/react-query';
 import { keys } from '../keys';
 import type { Event, Message, Usage } from '../types';
+import { again } from './again';
 
 interface Listed<Item> {
   items: Item[];
@@ -47,10 +48,7 @@ const plain = (content: unknown): string =>
 function add<Item>(queries: QueryClient, queryKey: QueryKey, item: Item | undefined, known?: (items: readonly Item[]) => boolean): void {
   const state = queries.getQueryState<Listed<Item>>(queryKey);
   if (!state) return;
-  if (item === undefined || state.fetchStatus === 'fetching' || !state.data) {
-    void queries.invalidateQueries({ queryKey });
-    return;
-  }
+  if (item === undefined || state.fetchStatus === 'fetching' || !state.data) return again(queries, queryKey);
   if (known?.(state.data.items)) return;
   queries.setQueryData<Listed<Item>>(queryKey, (now) => now && { ...now, items: [...now.items, item] });
 }
@@ -58,7 +56,8 @@ function add<Item>(queries: QueryClient, queryKey: QueryKey, item: Item | undefi
 /** Puts an event where it is shown. */
 export function hear(queries: QueryClient, event: Event): void {
   const { event_type: type, execution_id: execution, run_id: run } = event;
-  if (type === 'execution.message' && execution) return add(queries, keys.conversation(execution), spoken(event));
+  const said = (items: readonly Message[]) => items.some((item) => item.message_id === event.event_id);
+  if (type === 'execution.message' && execution) return add(queries, keys.conversation(execution), spoken(event), said);
   const known = (items: readonly Event[]) => (items.at(-1)?.seq ?? 0) >= event.seq;
   if (type === 'execution.tool_result' && execution) return add(queries, keys.tools(execution), event, known);
   if (run) add(queries, keys.runEvents(run), event, known);
