@@ -69,6 +69,7 @@ pub fn models(
         providers,
         max_retries: u32::try_from(settings.llm.max_retries).unwrap_or(u32::MAX),
         call_timeout: Duration::from_secs(settings.llm.call_timeout_seconds),
+        search_domains: settings.llm.search_domains.clone(),
         scripts_folder: Some(home.path().join(PLAYED)),
         ..model::Settings::default()
     })

@@ -108,7 +108,8 @@ impl Providers {
         let key = self.key(named)?;
         let known = self.settings.prices.known(&format!("{}/{}", named.provider, named.model));
         let limits = Limits { silence: self.settings.call_timeout, bytes: self.settings.max_answer_bytes };
-        let call = Call { named, question, base: self.base(named)?, key, known, limits };
+        let search_domains = &self.settings.search_domains;
+        let call = Call { named, question, base: self.base(named)?, key, known, limits, search_domains };
         let clients = self.clients()?;
 
         let tries = AtomicU32::new(0);
@@ -191,7 +192,10 @@ impl Model for Providers {
     }
 
     fn can_search(&self, model: &str) -> bool {
-        understand(model, &self.settings).is_ok_and(|named| named.protocol.searches())
+        let everywhere = self.settings.search_domains.is_empty();
+        understand(model, &self.settings).is_ok_and(|named| {
+            if everywhere { named.protocol.searches() } else { named.protocol.searches_in() }
+        })
     }
 }
 
@@ -232,6 +236,7 @@ struct Call<'a> {
     key: Option<&'a Secret>,
     known: Option<&'a Known>,
     limits: Limits,
+    search_domains: &'a [String],
 }
 
 impl Call<'_> {
@@ -241,8 +246,8 @@ impl Call<'_> {
             let mut headers = self.key_as("x-api-key");
             headers.push(("anthropic-version".to_owned(), "2023-06-01".to_owned()));
             let url = format!("{}/v1/messages", self.base);
-            let sent =
-                wire::Sent { url, headers, body: anthropic::body(self.question, model, effort, self.known) };
+            let body = anthropic::body(self.question, model, effort, self.known, self.search_domains);
+            let sent = wire::Sent { url, headers, body };
             let mut reader = anthropic::AnswerReader::new(provider, model);
             return wire::ask(&clients.own, provider, sent, &mut reader, self.limits, told).await;
         }

@@ -76,6 +76,14 @@ impl Protocol {
         }
     }
 
+    /// Whether their search can be kept to some domains.
+    pub(super) fn searches_in(self) -> bool {
+        match self {
+            Self::Anthropic | Self::Script | Self::Replay => true,
+            Self::Gemini | Self::OpenAi | Self::Ollama => false,
+        }
+    }
+
     /// The variable that people keep the key in.
     pub(super) fn key_variable(self) -> &'static str {
         match self {

@@ -18,6 +18,8 @@ pub struct Settings {
     pub max_retries: u32,
     /// How long nothing may arrive before a call is given up.
     pub call_timeout: Duration,
+    /// Where models may search the web; everywhere, where none is named.
+    pub search_domains: Vec<String>,
     /// How large an answer may be, as it comes over the wire.
     pub max_answer_bytes: u64,
     /// How long to wait between tries.
@@ -34,6 +36,7 @@ impl Default for Settings {
             providers: BTreeMap::new(),
             max_retries: 4,
             call_timeout: Duration::from_mins(2),
+            search_domains: Vec::new(),
             max_answer_bytes: 16 << 20,
             delays: Delays::default(),
             scripts_folder: None,

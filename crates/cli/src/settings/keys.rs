@@ -30,6 +30,8 @@ pub enum Kind {
     VariableName,
     /// Words, at least one.
     Words,
+    /// Names of hosts; may be none.
+    Domains,
     /// Names of environment variables.
     VariableNames,
 }
@@ -52,6 +54,7 @@ const KEYS: &[(&str, Kind)] = &[
     ("llm.default_temperature", Kind::Number { least: 0.0, most: 2.0 }),
     ("llm.max_retries", whole(0, 20)),
     ("llm.call_timeout_seconds", whole(1, 3600)),
+    ("llm.search_domains", Kind::Domains),
     ("limits.max_file_size_mb", whole(1, 1_048_576)),
     ("limits.max_context_length", whole(1, 100_000_000)),
     ("limits.max_checkpoint_timeout_minutes", whole(1, 525_600)),
@@ -173,7 +176,7 @@ impl Kind {
             },
             Self::Whole { .. } => text.trim().parse::<i64>().ok().map(Value::from),
             Self::Number { .. } => text.trim().parse::<f64>().ok().filter(|n| n.is_finite()).map(Value::from),
-            Self::Words | Self::VariableNames => {
+            Self::Words | Self::VariableNames | Self::Domains => {
                 let list = serde_json::from_str(text).ok().filter(Value::is_array);
                 list.or_else(|| Some(text.split_whitespace().map(Value::from).collect()))
             }
@@ -210,6 +213,7 @@ impl Kind {
             }
             (Self::VariableName, Value::String(text)) if is_variable_name(text) => Ok(value),
             (Self::Words, Value::Array(words)) if !words.is_empty() && words.iter().all(is_word) => Ok(value),
+            (Self::Domains, Value::Array(names)) if names.iter().all(is_domain) => Ok(value),
             (Self::VariableNames, Value::Array(names))
                 if names.iter().all(|name| name.as_str().is_some_and(is_variable_name)) =>
             {
@@ -252,6 +256,10 @@ impl Kind {
                 "a list of texts".to_owned(),
                 "write it in brackets, such as [\"program\", \"argument\"]".to_owned(),
             ),
+            Self::Domains => (
+                "a list of names of hosts".to_owned(),
+                "write them without `https://`, such as [\"docs.rs\", \"example.com\"]".to_owned(),
+            ),
             Self::VariableNames => (
                 "a list of names of environment variables".to_owned(),
                 "write the variables' names, such as [\"MY_KEY\"], not what they hold".to_owned(),
@@ -291,6 +299,20 @@ fn is_plain_url(text: &str) -> bool {
         !rest.is_empty()
             && !rest.starts_with('/')
             && rest.chars().all(|c| c.is_ascii_graphic() && !"@?#\"\\".contains(c))
+    })
+}
+
+/// As a provider's search takes them: `example.com`, which its subdomains belong to, or a path below it.
+fn is_domain(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| {
+        let (host, path) = text.split_once('/').unwrap_or((text, ""));
+        let is_label = |label: &str| {
+            !label.is_empty()
+                && !label.starts_with('-')
+                && !label.ends_with('-')
+                && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+        };
+        host.len() <= 253 && host.split('.').all(is_label) && path.bytes().all(|b| b.is_ascii_graphic())
     })
 }
 
@@ -366,6 +388,11 @@ mod tests {
         assert_eq!(Kind::Words.parse(r#"["a b"]"#), Ok(json!(["a b"])));
         assert!(Kind::Words.check(json!([])).is_err() && Kind::Words.check(json!("npx")).is_err());
         assert!(Kind::VariableNames.check(json!(["sk-secret value"])).is_err());
+        assert_eq!(Kind::Domains.parse("docs.rs example.com/a"), Ok(json!(["docs.rs", "example.com/a"])));
+        assert_eq!(Kind::Domains.check(json!([])), Ok(json!([])));
+        for wrong in ["https://docs.rs", "", "a..b", "-a.com", "docs.rs:80", "do cs.rs"] {
+            assert!(Kind::Domains.check(json!([wrong])).is_err(), "{wrong}");
+        }
     }
 
     #[test]

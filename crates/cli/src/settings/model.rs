@@ -69,6 +69,8 @@ pub struct Llm {
     pub default_temperature: f64,
     pub max_retries: u64,
     pub call_timeout_seconds: u64,
+    /// Where models may search the web; everywhere, where none is named.
+    pub search_domains: Vec<String>,
     /// `[llm.<name>]`.
     #[serde(flatten)]
     pub providers: BTreeMap<String, Provider>,
@@ -202,6 +204,7 @@ impl Default for Llm {
             default_temperature: 0.7,
             max_retries: 4,
             call_timeout_seconds: 120,
+            search_domains: Vec::new(),
             providers: BTreeMap::new(),
         }
     }

@@ -206,6 +206,23 @@ fn t38_what_a_model_searched_for_is_kept_whole() {
 }
 
 #[test]
+fn t38_a_search_keeps_to_the_domains_that_are_allowed() {
+    let provider = Provider::start(|_| text("# Found"));
+    let allowed =
+        [("ANTHROPIC_BASE_URL", provider.url.as_str()), ("HOLDPOINT_LLM__SEARCH_DOMAINS", "docs.rs")];
+    let server = Server::start_with(&allowed);
+    let made = pipeline(&server, &[agentic("Report", single(&["web_search"]), report())]);
+    server.until(&server.run(&made), |e| e["status"] == "completed");
+    assert_eq!(provider.asked()[0]["tools"][0]["allowed_domains"], json!(["docs.rs"]));
+    // Who cannot be kept to them does not search at all.
+    let at = format!("/api/pipelines/{}/checkpoints", id(&made["pipeline_id"]));
+    let mut step = agentic("More", single(&["web_search"]), report());
+    step["execution"]["agent_config"]["model"] = json!("gemini/gemini-2.5-pro");
+    let told = server.post(&at, &step).refused(422, "invalid_fields")["errors"].to_string();
+    assert!(told.contains("none that keeps to llm.search_domains"), "{told}");
+}
+
+#[test]
 fn what_is_not_shown_is_kept_and_an_admin_reads_it() {
     let provider = Provider::start(|question| match answers(question) {
         0 => {

@@ -38,8 +38,10 @@ enum Known {
 fn fault(config: &AgentConfig, tool: &str, offers: &dyn Offers) -> Option<Known> {
     if tool == "web_search" && offers.searches(config.model.as_deref()) == Some(false) {
         let model = config.model.as_deref().unwrap_or("the model of llm.default_model");
-        let message =
-            format!("`{model}` has no web search of its own; leave the tool out or use another model");
+        let message = format!(
+            "`{model}` has no web search of its own, or none that keeps to llm.search_domains; leave the tool out or \
+             use another model"
+        );
         return Some(Known::Not(message));
     }
     if TOOLS.contains(&tool) {
@@ -152,7 +154,7 @@ mod tests {
                 error /execution/agent_config/tools/2: the server `github` has no tool `isues` to use (there is search, issues); did you mean `github/issues`?
                 error /execution/agent_config/tools/3: the server `github` has no tool `` to use (there is search, issues)
                 error /execution/agent_config/tools/4: there is no tool `x/y`: built in, or configured as servers, are web_search, code_execution, file_operations, github, notes
-                error /execution/agent_config/tools/5: `openai/gpt` has no web search of its own; leave the tool out or use another model
+                error /execution/agent_config/tools/5: `openai/gpt` has no web search of its own, or none that keeps to llm.search_domains; leave the tool out or use another model
             "#]],
         );
     }

@@ -81,7 +81,8 @@ impl Worker {
         let model_name = config.model.clone().unwrap_or_else(|| self.settings.default_model.clone());
         if has(WEB_SEARCH) && !self.model.can_search(&model_name) {
             let message = format!(
-                "`{model_name}` has no web search of its own; leave the tool out or use another model"
+                "`{model_name}` has no web search of its own, or none that keeps to llm.search_domains; leave the \
+                 tool out or use another model"
             );
             return Err(Stop::new("no_web_search", message));
         }

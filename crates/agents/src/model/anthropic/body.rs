@@ -14,6 +14,7 @@ pub(in super::super) fn body(
     model: &str,
     effort: Option<Effort>,
     known: Option<&Known>,
+    search_domains: &[String],
 ) -> Value {
     let mut body = Map::new();
     body.insert("model".to_owned(), json!(model));
@@ -23,7 +24,7 @@ pub(in super::super) fn body(
     if !system.is_empty() {
         body.insert("system".to_owned(), Value::Array(system));
     }
-    let tools = tools(question);
+    let tools = tools(question, search_domains);
     // Only what will be asked again is worth writing to a cache.
     let goes_on = !tools.is_empty() || question.messages.len() > 1;
     body.insert("messages".to_owned(), Value::Array(messages(&question.messages, goes_on)));
@@ -98,7 +99,7 @@ fn block(part: &Part) -> Option<Value> {
     }
 }
 
-fn tools(question: &Question) -> Vec<Value> {
+fn tools(question: &Question, search_domains: &[String]) -> Vec<Value> {
     let mut tools: Vec<Value> = question
         .tools
         .iter()
@@ -107,7 +108,11 @@ fn tools(question: &Question) -> Vec<Value> {
         })
         .collect();
     if question.web_search {
-        tools.push(json!({"type": "web_search_20250305", "name": "web_search"}));
+        let mut search = json!({"type": "web_search_20250305", "name": "web_search"});
+        if !search_domains.is_empty() {
+            search["allowed_domains"] = json!(search_domains);
+        }
+        tools.push(search);
     }
     tools
 }
@@ -192,7 +197,7 @@ mod tests {
 
     fn check(question: &Question, effort: Option<Effort>, wanted: &Expect) {
         let prices = Prices::built_in();
-        let body = body(question, &question.model, effort, prices.known(&question.model));
+        let body = body(question, &question.model, effort, prices.known(&question.model), &[]);
         wanted.assert_eq(&body.to_string());
     }
 
@@ -243,10 +248,18 @@ mod tests {
         );
         let always = Question { model: "claude-opus-5-5".to_owned(), ..forced };
         let prices = Prices::built_in();
-        let body = body(&always, &always.model, None, prices.known(&always.model));
+        let body = body(&always, &always.model, None, prices.known(&always.model), &[]);
         assert!(body["tool_choice"].is_null() && body["temperature"].is_null());
         assert_eq!(body["thinking"]["type"], "adaptive");
         assert_eq!(body["messages"][0]["content"][1]["text"], "Answer by calling the tool `vote`.");
+    }
+
+    #[test]
+    fn a_search_keeps_to_the_domains_that_are_named() {
+        let asked = Question { web_search: true, ..question() };
+        let tools = |domains: &[String]| body(&asked, "m", None, None, domains)["tools"][0].clone();
+        assert!(tools(&[]).get("allowed_domains").is_none());
+        assert_eq!(tools(&["docs.rs".to_owned()])["allowed_domains"], json!(["docs.rs"]));
     }
 
     #[test]
