@@ -17,7 +17,7 @@ import { CopyAs } from '@/ui/CopyAs';
 import { Diff } from '@/ui/Diff';
 import { useOffline } from '@/ui/HintBar';
 import { Icon, StatusMark } from '@/ui/Icon';
-import { useNarrow } from '@/ui/media';
+import { useNarrow, usePhone } from '@/ui/media';
 import { Confirm, Dialog, Menu } from '@/ui/overlays';
 import { Page } from '@/ui/page';
 import { useShortcut } from '@/ui/shortcuts';
@@ -44,6 +44,7 @@ export function Editor({ pipeline, me }: { pipeline: Pipeline; me: Me | undefine
   const search = useSearch({ from: '/shell/pipelines/$pipelineId/edit' });
   const navigate = useNavigate({ from: '/pipelines/$pipelineId/edit' });
   const narrow = useNarrow();
+  const phone = usePhone();
   const offline = useOffline();
   const { base, stamp, now, past, dispatch } = useDraft(pipeline);
   const [focused, setFocused] = useState<string>();
@@ -305,7 +306,7 @@ export function Editor({ pipeline, me }: { pipeline: Pipeline; me: Me | undefine
         actions={
           <>
             <SegmentedControl label="View" value={view} onChange={(next) => show({ view: next === 'graph' ? 'graph' : undefined, ...(narrow ? { part: 'form' } : {}) })} segments={[{ value: 'list', label: 'List' }, { value: 'graph', label: 'Graph' }]} />
-            <CopyAs what={{ command: 'holdpoint pipeline apply FILE', method: 'POST', path: '/api/pipelines/apply', body: sent(now, id) }} />
+            {!phone && <CopyAs what={{ command: 'holdpoint pipeline apply FILE', method: 'POST', path: '/api/pipelines/apply', body: sent(now, id) }} />}
             <Button size="small" keys="h" word="history" onClick={() => void navigate({ to: '/pipelines/$pipelineId/history', params: { pipelineId: id } })}>
               History
             </Button>
