@@ -1,5 +1,8 @@
 /** Asks again for what an event touched. */
-import type { QueryClient } from '@tanstack/react-query';
+import type { Query, QueryClient } from '@tanstack/react-query';
+
+/** What is asked for once more as soon as it has come, however many events there are until then. */
+const waiting = new WeakSet<Query>();
 
 /**
  * An answer that is on its way may be older than the event. What is on the screen is called back and asked for anew; what
@@ -10,7 +13,12 @@ export function again(queries: QueryClient, queryKey: readonly unknown[]): void 
   const early = queries.getQueryCache().findAll({ queryKey, predicate: (query) => query.state.fetchStatus === 'fetching' && (query.state.data === undefined || !query.isActive()) });
   void queries.invalidateQueries({ queryKey });
   for (const query of early) {
-    const anew = () => queries.invalidateQueries({ queryKey: query.queryKey, exact: true });
+    if (waiting.has(query)) continue;
+    waiting.add(query);
+    const anew = () => {
+      waiting.delete(query);
+      return queries.invalidateQueries({ queryKey: query.queryKey, exact: true });
+    };
     void query.fetch().then(anew, anew);
   }
 }

@@ -87,12 +87,15 @@ impl Session {
             Ok(Ok(service)) => service,
             Ok(Err(_)) if meter.is_over() => return Err(failed(too_much())),
             Ok(Err(cause)) => {
+                let refused = matches!(cause, ClientInitializeError::JsonRpcError(_));
                 let last = match &mut program {
-                    Some(program) => program.last_words().await,
+                    // Who answers is there and may go on complaining: only the others have last words.
+                    Some(program) if !refused => program.last_words().await,
+                    Some(program) => program.complaints(),
                     None => None,
                 };
                 let (error, _) = failed(format!("does not begin: {}{}", why(&cause), added(last)));
-                return Err((error, matches!(cause, ClientInitializeError::JsonRpcError(_))));
+                return Err((error, refused));
             }
             Err(_) => {
                 let seconds = server.timeout.as_secs();

@@ -14,8 +14,9 @@
 //! ```
 //!
 //! The first turn that fits and is not used up is played; a turn is used once in a conversation, unless it says
-//! `repeat: true`. A script that has said all and is asked on hands in what it said last. Which one that is follows from the question alone: the conversation so far is played through
-//! again. So a conversation that is taken up after a crash goes on rightly.
+//! `repeat: true`. Which one that is follows from the question alone: the conversation so far is played through
+//! again. So a conversation that is taken up after a crash goes on rightly. A script without a `default` that has
+//! said all and is asked on hands in what it said last.
 
 use std::path::{Component, Path};
 use std::time::Duration;
