@@ -38,7 +38,7 @@ console: setup ## build the web console, if its sources changed; the next build 
 	@scripts/console.sh
 
 # One run for all tests, so that each crate is compiled once and every core is kept busy. Planted bugs come
-# last: they build some crates again, each with its bug.
+# last: they run some of these tests again, from the same build.
 test: setup-tests console format tidy ## all tests, with 300 kill cycles, 300 seeds and the planted bugs
 	@$(CARGO) xtask doc-tests
 	@if cargo nextest --version >/dev/null 2>&1; then \

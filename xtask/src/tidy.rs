@@ -2,7 +2,8 @@
 //!
 //! A check is a function from the tree to findings. Adding one is a function, a line in `CHECKS` and a test.
 
-pub mod manifests;
+mod bugs;
+mod manifests;
 mod purity;
 mod repository;
 mod sources;
@@ -16,7 +17,8 @@ use crate::tree::Tree;
 const CHECKS: &[fn(&Tree) -> Vec<Finding>] = &[
     manifests::order,
     manifests::lints,
-    manifests::bugs_stay_out,
+    bugs::where_declared,
+    bugs::only_in_debug_builds,
     purity::core_is_pure,
     sources::module_docs,
     sources::length,

@@ -14,6 +14,7 @@ use holdpoint_core::{
     Actor, Command, Decision, Digest, Envelope, PipelineCommand, Rejection, Reply, State, StreamId,
     Timestamp, Version, World, Write, decide, due, event, needs,
 };
+use holdpoint_planted::{Bug, planted};
 use holdpoint_store::{
     Append, Fence, Key, NewRow, Receipt, Refused, SMALL_BLOB, SmallBlob, StoreError, WorkChange,
 };
@@ -188,7 +189,7 @@ impl Engine {
         key: Option<Key>,
         parts: &[Part],
     ) -> Result<Attempt, SubmitError> {
-        if !cfg!(feature = "bug-stale-refusal") && self.refresh(parts).await? {
+        if !planted(Bug::StaleRefusal) && self.refresh(parts).await? {
             return Ok(Attempt::Again);
         }
         // The key may have been bound by this very request, which is in effect since. The store looks at the
@@ -229,7 +230,7 @@ impl Engine {
         parts: &[Part],
         mut decision: Decision,
     ) -> Result<Attempt, SubmitError> {
-        let too_late = cfg!(feature = "bug-event-before-blob");
+        let too_late = planted(Bug::EventBeforeBlob);
         let blobs = self.keep_blobs(&decision, !too_late).await?;
         let rows: Vec<NewRow> = decision.writes.drain(..).map(|write| row(envelope, parts, write)).collect();
         let work = rows.iter().filter_map(|row| self.work_change(parts, &decision, row.stream)).collect();

@@ -18,6 +18,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use holdpoint_core::{Digest, Timestamp};
+use holdpoint_planted::{Bug, planted};
 use holdpoint_store::{BlobError, BlobStore, BoxFuture, SMALL_BLOB, StoreError, Stored, Swept};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
@@ -64,7 +65,7 @@ impl LocalBlobs {
         if head.len() <= SMALL_BLOB {
             return Ok(Stored::Small(Digest::of(&head), head.into()));
         }
-        let (digest, size) = if cfg!(feature = "bug-event-before-blob") {
+        let (digest, size) = if planted(Bug::SqliteEventBeforeBlob) {
             self.put_later(head, content, limit).await?
         } else {
             self.put_large(head, content, limit).await?

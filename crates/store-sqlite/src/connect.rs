@@ -8,6 +8,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use holdpoint_planted::{Bug, planted};
 use holdpoint_store::StoreError;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -172,7 +173,7 @@ fn turn_wal_on(conn: &Connection) -> rusqlite::Result<String> {
 }
 
 fn sync_always(conn: &Connection) -> Result<(), StoreError> {
-    if cfg!(feature = "bug-skip-fsync") {
+    if planted(Bug::SkipFsync) {
         return set(conn, "synchronous", 0);
     }
     set(conn, "synchronous", 2)?;

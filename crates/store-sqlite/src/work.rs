@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 
 use holdpoint_core::{RunId, StreamId, Timestamp};
+use holdpoint_planted::{Bug, planted};
 use holdpoint_store::{Fence, Lease, WorkChange};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use uuid::Uuid;
@@ -26,7 +27,7 @@ pub(crate) type Entries = HashMap<i64, Option<Entry>>;
 impl Books {
     /// The epoch that a fence is refused with, or nothing when it holds.
     pub(crate) fn fenced(&mut self, conn: &Connection, fence: &Fence) -> rusqlite::Result<Option<u64>> {
-        if cfg!(feature = "bug-drop-epoch-check") {
+        if planted(Bug::SqliteDropEpochCheck) {
             return Ok(None);
         }
         Ok(match self.entry(conn, fence.run)? {

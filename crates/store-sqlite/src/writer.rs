@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use holdpoint_core::rows::RowChange;
 use holdpoint_core::{RunId, Seq, StreamId, Timestamp};
+use holdpoint_planted::{Bug, planted};
 use holdpoint_store::{Append, Diff, Lease, Receipt, Refused, SavedFold, StoreError};
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::{oneshot, watch};
@@ -270,7 +271,7 @@ fn attempt(
         Failed::Before(error)
     })?;
     let mut answers = Some(answers);
-    if cfg!(feature = "bug-answer-before-commit") {
+    if planted(Bug::AnswerBeforeCommit) {
         deliver(jobs, answers.take());
     }
     if let Err(error) = run("COMMIT", conn) {
@@ -298,7 +299,7 @@ fn write(
         *data_version = version;
     }
     let last = jobs.len() - 1;
-    let skips = cfg!(feature = "bug-batch-member-skipped") && jobs.len() > 1;
+    let skips = planted(Bug::BatchMemberSkipped) && jobs.len() > 1;
     let answer = |(at, job): (usize, &Job)| perform(conn, books, &job.task, skips && at == last);
     jobs.iter().enumerate().map(answer).collect()
 }

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use expect_test::Expect;
+use holdpoint_planted::VARIABLE;
 use tempfile::TempDir;
 
 /// A folder with a user's home and a project in it, and no other environment.
@@ -65,6 +66,7 @@ impl Sandbox {
     fn surround(&self, mut command: Command, arguments: &[&str]) -> Command {
         command.args(arguments).current_dir(self.path("project")).stdin(Stdio::null());
         command.env_clear().env("HOME", self.path("user")).envs(self.variables.iter().cloned());
+        command.envs(std::env::var_os(VARIABLE).map(|bug| (VARIABLE, bug)));
         command
     }
 

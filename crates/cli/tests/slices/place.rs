@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use holdpoint_planted::VARIABLE;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -88,6 +89,7 @@ impl Place {
             .env("TMPDIR", self.path("tmp"));
         command
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .envs(std::env::var_os(VARIABLE).map(|bug| (VARIABLE, bug)))
             .envs(self.variables.iter().cloned());
         command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
         command

@@ -6,6 +6,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use holdpoint_planted::VARIABLE;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -341,6 +342,7 @@ fn binary(folder: &Path) -> Command {
 
 fn environment(mut command: Command, folder: &Path) -> Command {
     command.env_clear().env("HOLDPOINT_HOME", folder.join("home")).env("USER", "ann").current_dir(folder);
+    command.envs(std::env::var_os(VARIABLE).map(|bug| (VARIABLE, bug)));
     command
 }
 

@@ -1,5 +1,7 @@
 //! Finds a result good, as it was shown or with changes: outputs are promoted and the run goes on.
 
+use holdpoint_planted::{Bug, planted};
+
 use super::{check_decision, wrong_execution};
 use crate::command::Decide;
 use crate::decision::Draft;
@@ -45,7 +47,7 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, command: &ApproveComplete) -> R
         | ExecutionState::Working(_)
         | ExecutionState::Failed => return Err(wrong_execution(draft, run, x, "approve the result")?),
     };
-    if !cfg!(feature = "bug-unchecked-digest") {
+    if !planted(Bug::UncheckedDigest) {
         check_decision(draft, run, &command.decision, gate, GateKind::ApproveComplete)?;
     }
     if !command.edits.is_empty() && flow::policy_of(draft, run, x)?.approvals > 1 {

@@ -1,5 +1,6 @@
 //! Records what came of owed work. An outcome counts once: what is not owed any more is refused.
 
+use holdpoint_planted::{Bug, planted};
 use serde_json::Value;
 
 use crate::budget::Reached;
@@ -71,7 +72,7 @@ pub struct Collected {
 pub fn decide(draft: &mut Draft<'_>, run: RunId, command: &RecordOutcome) -> Result<(), Rejection> {
     let x = command.effect.x;
     let owed = draft.run(run)?.owed.contains_key(&command.effect);
-    if !owed && !cfg!(feature = "bug-double-settle") {
+    if !owed && !planted(Bug::DoubleSettle) {
         return Err(Rejection::NotOwed);
     }
     draft.reply.execution = Some(draft.execution(run, x)?.id);

@@ -13,6 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use holdpoint_core::Digest;
+use holdpoint_planted::{Bug, planted};
 
 /// A folder of blob files.
 pub(super) struct Folder {
@@ -130,7 +131,7 @@ impl Folder {
 
 /// Makes a file's bytes durable.
 pub(super) fn sync_file(file: &File) -> io::Result<()> {
-    if cfg!(feature = "bug-skip-fsync") { Ok(()) } else { file.sync_all() }
+    if planted(Bug::SkipFsync) { Ok(()) } else { file.sync_all() }
 }
 
 fn sync_folder(path: &Path) -> io::Result<()> {

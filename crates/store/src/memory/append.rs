@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use holdpoint_core::{Seq, StreamId, Version};
+use holdpoint_planted::{Bug, planted};
 
 use super::disk::{State, Used};
 use crate::{Append, Key, NewRow, OwnerId, Receipt, Refused, Row, StoreError};
@@ -14,7 +15,7 @@ impl State {
         well_formed(append)?;
         self.check_key(owner, append)?;
         let fenced = append.fence.and_then(|fence| self.work.refuses(&fence, owner));
-        if let Some(epoch) = fenced.filter(|_| !cfg!(feature = "bug-drop-epoch-check")) {
+        if let Some(epoch) = fenced.filter(|_| !planted(Bug::MemoryDropEpochCheck)) {
             return Err(Refused::Fenced(epoch));
         }
         let written = append.rows.iter().map(|row| (row.stream, Version(row.first.0 - 1)));

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use holdpoint_planted::{Bug, planted};
+
 use super::{
     Branch, EffectId, EffectKind, Execution, ExecutionState, ExecutionTimes, Gate, GateKind, Node, NodeKind,
     Output, Part, Round, RunState, RunStatus, Stage, TimerId, TimerKind, Way,
@@ -338,7 +340,7 @@ impl RunState {
         at: Timestamp,
     ) {
         // What is owed is named after its attempt, so the old attempt's goes before the new one is numbered.
-        let too_late = cfg!(feature = "bug-wrong-fold-order");
+        let too_late = planted(Bug::WrongFoldOrder);
         if !too_late {
             self.stop_work(x);
         }

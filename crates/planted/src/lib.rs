@@ -1,0 +1,121 @@
+//! Planted bugs: mistakes in the product that only tests switch on, to prove that they would be noticed.
+//!
+//! `HOLDPOINT_BUG=DoubleSettle` switches one on in a debug build, so that one build serves all bugs and the
+//! tests without any. In a release build [`planted`] is the constant `false`, and neither the variable nor the
+//! mistake is in the program. `cargo xtask bugs` switches each on in turn and expects its tests to fail.
+
+/// Declares the bugs: what is wrong, the name, the crate that has it, and the tests that must fail, each as a
+/// nextest filter.
+macro_rules! bugs {
+    ($($(#[doc = $wrong:literal])+ $name:ident, $krate:literal, $($test:literal),+;)+) => {
+        /// A mistake that can be switched on.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Bug {
+            $($(#[doc = $wrong])+ $name,)+
+        }
+
+        /// All of them.
+        pub const BUGS: &[Declared] = &[
+            $(Declared {
+                bug: Bug::$name,
+                name: stringify!($name),
+                wrong: concat!($($wrong),+),
+                krate: $krate,
+                tests: &[$($test),+],
+            },)+
+        ];
+    };
+}
+
+bugs! {
+    /// An outcome that is no longer owed counts again.
+    DoubleSettle, "core",
+        "package(holdpoint-core) & test(an_outcome_counts_once)";
+    /// A result is approved although it changed since it was shown.
+    UncheckedDigest, "core",
+        "package(holdpoint-core) & test(what_changed_since_it_was_shown_cannot_be_approved)";
+    /// The old attempt's work is ended after the new attempt has its number, and so not found.
+    WrongFoldOrder, "core",
+        "package(holdpoint-core) & test(rules_and_model_agree)";
+    /// The store in memory does not check the fencing epoch.
+    MemoryDropEpochCheck, "store",
+        "binary_id(holdpoint-sim::seeds) & test(=crash_seeds)";
+    /// The answer is sent before the commit.
+    AnswerBeforeCommit, "store-sqlite",
+        "binary_id(holdpoint-store-sqlite::power_cut) & test(crash_power_cuts)",
+        "binary_id(holdpoint::crash_kill) & test(crash_kill_)";
+    /// `synchronous=OFF`: nothing asks the disk to keep what is committed.
+    SkipFsync, "store-sqlite",
+        "binary_id(holdpoint-store-sqlite::power_cut) & test(crash_power_cuts)";
+    /// SQLite's store does not check the fencing epoch.
+    SqliteDropEpochCheck, "store-sqlite",
+        "binary_id(holdpoint-store-sqlite::handles) & test(a_stopped_owner_loses_its_work_and_is_fenced)",
+        "binary_id(holdpoint::crash_kill) & test(crash_stopped_)";
+    /// In a batch of two or more, the last member is acknowledged and not written.
+    BatchMemberSkipped, "store-sqlite",
+        "binary_id(holdpoint-store-sqlite::batches)";
+    /// A large blob is reported as durable before it is written.
+    SqliteEventBeforeBlob, "store-sqlite",
+        "binary_id(holdpoint-store-sqlite::blobs)";
+    /// An event is appended before the blobs that it names are kept.
+    EventBeforeBlob, "engine",
+        "binary_id(holdpoint-sim::seeds) & test(=crash_seeds)";
+    /// A command is refused by a state that another process has changed since.
+    StaleRefusal, "engine",
+        "binary_id(holdpoint-sim::seeds) & test(=crash_seeds)";
+}
+
+/// A bug with what is known about it.
+#[derive(Debug)]
+pub struct Declared {
+    /// As the code asks for it.
+    pub bug: Bug,
+    /// As `HOLDPOINT_BUG` names it.
+    pub name: &'static str,
+    /// What is wrong while it is on.
+    pub wrong: &'static str,
+    /// The folder in `crates` of the crate that has it.
+    pub krate: &'static str,
+    /// The tests that must fail: nextest filters, each of which selects a test that fails.
+    pub tests: &'static [&'static str],
+}
+
+/// The variable that names the bug to switch on.
+pub const VARIABLE: &str = "HOLDPOINT_BUG";
+
+/// Whether this bug is switched on.
+#[cfg(debug_assertions)]
+pub fn planted(bug: Bug) -> bool {
+    static CHOSEN: std::sync::LazyLock<Option<Bug>> = std::sync::LazyLock::new(|| {
+        let name = std::env::var_os(VARIABLE)?;
+        let declared = BUGS.iter().find(|declared| *declared.name == *name);
+        // Ignored, it would look like a bug that no test notices.
+        Some(declared.unwrap_or_else(|| panic!("{VARIABLE} names no planted bug: {}", name.display())).bug)
+    });
+    *CHOSEN == Some(bug)
+}
+
+/// Never: a release build has no planted bug.
+#[cfg(not(debug_assertions))]
+#[inline]
+pub const fn planted(_: Bug) -> bool {
+    false
+}
+
+/// Compiles only where the answer is a constant: a release build that could read the variable does not build.
+#[cfg(not(debug_assertions))]
+const _: () = assert!(!planted(Bug::SkipFsync));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_sentences_whole() {
+        for (at, declared) in BUGS.iter().enumerate() {
+            assert!(BUGS[at + 1..].iter().all(|other| other.name != declared.name), "{}", declared.name);
+            assert!(declared.wrong.ends_with('.'), "{}", declared.wrong);
+            assert_eq!(BUGS[declared.bug as usize].name, declared.name);
+        }
+    }
+}
