@@ -3,7 +3,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export PATH="$PWD/target/tools/node/bin:$PATH"
-cargo build --locked --bin holdpoint
+# The binary that the end-to-end tests run: with a test chosen beside it, it has the features that `make test` built.
+cargo build --locked --workspace --bin holdpoint --test cli
 cd console
 npm run --silent check
 npx --no-install vitest run --reporter=default --reporter=json --outputFile.json=../target/console-tests.json || failed=1
