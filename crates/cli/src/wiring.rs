@@ -174,6 +174,11 @@ fn cannot_open(home: &Home, error: &StoreError) -> Problem {
             format!("the database of `{path}` cannot be opened: {error}"),
             "use the version of holdpoint that wrote it, or a newer one",
         ),
+        StoreError::Older { .. } => Problem::failed(
+            "schema_older",
+            format!("the database of `{path}` cannot be opened: {error}"),
+            "export its pipelines with the version of holdpoint that wrote it, and start a new home: --home PATH",
+        ),
         StoreError::Corrupt(_) => Problem::failed(
             "storage_damaged",
             format!("the database of `{path}` cannot be opened: {error}"),

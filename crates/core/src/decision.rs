@@ -130,8 +130,8 @@ impl<'a> Draft<'a> {
     /// A run that was made and not rolled back.
     pub fn run(&self, run: RunId) -> Result<&RunState, Rejection> {
         let state = self.any_run(run)?;
-        match state.gone {
-            Some(rollback) => Err(Rejection::Gone { what: "run", id: run.to_string(), rollback }),
+        match &state.gone {
+            Some(gone) => Err(Rejection::Gone { what: "run", id: run.to_string(), rollback: gone.rollback }),
             None => Ok(state),
         }
     }
@@ -179,17 +179,14 @@ impl<'a> Draft<'a> {
 
     /// An execution that was not rolled back.
     pub fn execution(&self, run: RunId, x: ExecNo) -> Result<Arc<crate::state::run::Execution>, Rejection> {
-        let state = self.run(run)?;
-        if let Some(execution) = state.executions.get(&x) {
-            return Ok(execution.clone());
-        }
-        for (rollback, removed) in state.removed.iter().rev() {
-            if let Some((_, execution)) = removed.executions.iter().find(|(gone, _)| *gone == x) {
-                let id = execution.id.to_string();
-                return Err(Rejection::Gone { what: "execution", id, rollback: *rollback });
+        let execution = self.run(run)?.graph.any_execution(x);
+        match execution.map(|execution| (execution, execution.rolled_back)) {
+            Some((execution, None)) => Ok(execution.clone()),
+            Some((execution, Some(rollback))) => {
+                Err(Rejection::Gone { what: "execution", id: execution.id.to_string(), rollback })
             }
+            None => Err(Rejection::NotFound { what: "execution", id: format!("{x} of run {run}") }),
         }
-        Err(Rejection::NotFound { what: "execution", id: format!("{x} of run {run}") })
     }
 
     /// The plan of a run.

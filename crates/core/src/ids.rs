@@ -13,7 +13,7 @@ use uuid::Uuid;
 macro_rules! uuid_id {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, utoipa::ToSchema)]
+        #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, utoipa::ToSchema)]
         #[serde(transparent)]
         #[schema(value_type = String, format = Uuid)]
         pub struct $name(pub Uuid);
@@ -76,6 +76,53 @@ impl From<PipelineId> for SessionId {
     }
 }
 
+impl RunId {
+    /// The id of an execution of this run: the run's id with the execution's number added to its last four bytes.
+    /// So the id needs no place in events, rows or indexes.
+    pub fn execution(self, x: ExecNo) -> ExecutionId {
+        let (mut bytes, base) = (*self.0.as_bytes(), self.base());
+        bytes[12..].copy_from_slice(&base.wrapping_add(x.0).to_be_bytes());
+        ExecutionId(Uuid::from_bytes(bytes))
+    }
+
+    /// The number of the execution with an id; none, if the id cannot be one of this run's.
+    pub fn ordinal_of(self, id: ExecutionId) -> Option<ExecNo> {
+        let (own, other) = (self.0.as_bytes(), id.0.as_bytes());
+        if own[..12] != other[..12] {
+            return None;
+        }
+        let x = last_word(other).wrapping_sub(self.base());
+        (x > 0).then_some(ExecNo(x))
+    }
+
+    /// What its id and those of its executions have in common: the last four bytes are zero.
+    pub fn family(self) -> Uuid {
+        family(self.0)
+    }
+
+    /// Its last four bytes as a number, to which executions add theirs.
+    pub fn base(self) -> u32 {
+        last_word(self.0.as_bytes())
+    }
+}
+
+impl ExecutionId {
+    /// What it has in common with its run's id.
+    pub fn family(self) -> Uuid {
+        family(self.0)
+    }
+}
+
+fn family(id: Uuid) -> Uuid {
+    let mut bytes = *id.as_bytes();
+    bytes[12..].fill(0);
+    Uuid::from_bytes(bytes)
+}
+
+fn last_word(bytes: &[u8; 16]) -> u32 {
+    u32::from_be_bytes([bytes[12], bytes[13], bytes[14], bytes[15]])
+}
+
 impl From<RunId> for SessionId {
     fn from(id: RunId) -> Self {
         Self(id.0)
@@ -92,7 +139,7 @@ pub struct ExecNo(pub u32);
 #[serde(transparent)]
 pub struct BranchNo(pub u32);
 
-/// The ordinal of a node in its run's graph, from 1 in order of creation.
+/// The number of a node in its run's graph, in order of creation; the first is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct NodeNo(pub u32);
@@ -200,5 +247,16 @@ mod tests {
         assert_eq!(a.get_version_num(), 7);
         assert_eq!(a.as_bytes()[..6], command.0.as_bytes()[..6]);
         assert!(![a, b].contains(&Ids::beside(command).mint()));
+    }
+
+    #[test]
+    fn execution_ids_are_the_runs_with_a_number_added() {
+        let run = RunId(Uuid::from_u128(0x0190_1111_2222_7333_8444_5555_ffff_fffe));
+        let ids = [run.execution(ExecNo(1)), run.execution(ExecNo(2)), run.execution(ExecNo(3))];
+        assert_eq!(ids[0].0.as_u128(), 0x0190_1111_2222_7333_8444_5555_ffff_ffff);
+        assert_eq!(ids[1].0.as_u128(), 0x0190_1111_2222_7333_8444_5555_0000_0000, "modulo 2^32");
+        assert_eq!(ids.map(|id| run.ordinal_of(id)), [1, 2, 3].map(|x| Some(ExecNo(x))));
+        assert_eq!(run.ordinal_of(ExecutionId(run.0)), None);
+        assert_eq!(run.ordinal_of(ExecutionId(Uuid::from_u128(1))), None);
     }
 }

@@ -9,7 +9,7 @@ use crate::paths::{
     checkpoint_folder, definition_folder, errored_folder, promoted_name, run_folder, staged_name, temp_folder,
 };
 use crate::state::PipelineState;
-use crate::state::run::{Execution, ExecutionState, Output, RunState};
+use crate::state::run::{Execution, ExecutionState, Gone, Output, RunState};
 
 /// The folder that an execution works in, or that keeps what is left of one that failed for good.
 pub fn work_folder(execution: &Execution) -> String {
@@ -86,8 +86,7 @@ pub struct RunPlace {
 /// is no run of a pipeline, or if the time of its archive is over.
 pub fn run_place(pipeline: &PipelineState, run: &RunState) -> Option<RunPlace> {
     let (number, version) = run.number()?;
-    if let Some(rollback) = run.gone {
-        let archive = run.removed.get(&rollback)?.archive.clone();
+    if let Some(Gone { rollback, archive }) = run.gone.clone() {
         let ended = pipeline.archives.get(&rollback).is_some_and(|archive| archive.ended.is_some());
         return (!ended).then(|| RunPlace { folder: archived_run(&archive, number), archive: Some(archive) });
     }

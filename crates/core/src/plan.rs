@@ -286,6 +286,8 @@ pub enum NodeShape {
         children: u32,
         /// How often.
         times: u32,
+        /// Whether it is a loop and not a group.
+        is_loop: bool,
     },
 }
 
@@ -450,8 +452,8 @@ impl LoadedPlan {
             let shape = match &step.kind {
                 PlanKind::Step => NodeShape::Step,
                 PlanKind::Gate(choice) => NodeShape::Gate(Arc::new(choice.clone())),
-                PlanKind::Group(members) => self.container(members, index, 1)?,
-                PlanKind::Loop { body, times } => self.container(body, index, *times)?,
+                PlanKind::Group(members) => self.container(members, index, None)?,
+                PlanKind::Loop { body, times } => self.container(body, index, Some(*times))?,
             };
             self.nodes[index].kind = shape;
         }
@@ -467,9 +469,16 @@ impl LoadedPlan {
         Ok(here.into_iter().filter(|&index| self.nodes[index].needs == 0).collect())
     }
 
-    fn container(&mut self, children: &[PlanStep], index: usize, times: u32) -> Result<NodeShape, PlanFault> {
+    /// A loop of so many passes, or a group.
+    fn container(
+        &mut self,
+        children: &[PlanStep],
+        index: usize,
+        passes: Option<u32>,
+    ) -> Result<NodeShape, PlanFault> {
         let roots = self.level(children, Some(index))?;
-        Ok(NodeShape::Container { roots, children: children.len() as u32, times: times.max(1) })
+        let (times, is_loop) = (passes.unwrap_or(1).max(1), passes.is_some());
+        Ok(NodeShape::Container { roots, children: children.len() as u32, times, is_loop })
     }
 
     fn acyclic(&self, level: &[usize]) -> Result<(), PlanFault> {

@@ -249,6 +249,8 @@ static RUN: TableDef = TableDef {
     name: "run",
     columns: &[
         ("id", Kind::Uuid),
+        ("family", Kind::Uuid),
+        ("base", Kind::Int),
         ("session", Kind::Uuid),
         ("kind", Kind::Text),
         ("title", Kind::Text),
@@ -272,7 +274,7 @@ static RUN: TableDef = TableDef {
         ("resumed_at", Kind::Time),
         ("rollback", Kind::Uuid),
     ],
-    unique: &["id"],
+    unique: &["id", "family"],
     listed_by: &["pipeline", "status", "session"],
 };
 
@@ -280,7 +282,6 @@ static EXECUTION: TableDef = TableDef {
     table: Table::Execution,
     name: "execution",
     columns: &[
-        ("id", Kind::Uuid),
         ("step", Kind::Text),
         ("position", Kind::Int),
         ("visit", Kind::Int),
@@ -296,7 +297,7 @@ static EXECUTION: TableDef = TableDef {
         ("failed_at", Kind::Time),
         ("rollback", Kind::Uuid),
     ],
-    unique: &["id"],
+    unique: &[],
     listed_by: &[],
 };
 

@@ -150,7 +150,7 @@ async fn a_failed_attempt_is_tried_again_when_its_time_has_come() {
     home.until(&engine, run, |state| state.status == RunStatus::Completed).await;
     let loaded = engine.run(run).await.expect("read").expect("a run");
     let State::Run(state) = &loaded.state else { panic!("a run") };
-    assert_eq!(state.executions.values().map(|e| e.attempt).collect::<Vec<_>>(), [2]);
+    assert_eq!(state.executions().map(|(_, e)| e.attempt).collect::<Vec<_>>(), [2]);
 }
 
 #[tokio::test(start_paused = true)]

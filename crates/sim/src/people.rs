@@ -161,7 +161,7 @@ impl People {
             let (id, gate) = self.rng.pick(&gates)?.clone();
             return Some(Command::Run(run, self.answer(state, id, &gate, attached)));
         }
-        let all: Vec<ExecNo> = state.executions.keys().copied().collect();
+        let all: Vec<ExecNo> = state.executions().map(|(x, _)| x).collect();
         let failed: Vec<ExecNo> = standing(state, |state| state == ExecutionState::Failed);
         let working: Vec<ExecNo> = standing(state, |state| matches!(state, ExecutionState::Working(_)));
         let any = self.rng.pick(&all).copied().unwrap_or(ExecNo(1));
@@ -267,10 +267,9 @@ impl People {
         let pipeline = mirror.pipeline(state.pipeline()?)?;
         let earlier: Vec<RunId> = pipeline.runs.values().map(|entry| entry.run).collect();
         let done: Vec<u32> = state
-            .executions
-            .values()
-            .filter(|e| e.state == ExecutionState::Completed)
-            .map(|e| e.position)
+            .executions()
+            .filter(|(_, e)| e.state == ExecutionState::Completed)
+            .map(|(_, e)| e.position)
             .collect();
         let first = done.iter().min().copied().unwrap_or(0);
         let position = self.rng.pick(&done).copied().filter(|_| self.rng.percent(50)).unwrap_or(first);
@@ -370,5 +369,5 @@ fn order(command: Command) -> Intent {
 }
 
 fn standing(state: &RunState, wanted: impl Fn(ExecutionState) -> bool) -> Vec<ExecNo> {
-    state.executions.iter().filter(|(_, e)| wanted(e.state)).map(|(x, _)| *x).collect()
+    state.executions().filter(|(_, e)| wanted(e.state)).map(|(x, _)| x).collect()
 }

@@ -57,7 +57,7 @@ impl Place {
                 .map_err(|error| StoreError::Io(format!("state.db: {error}")))?;
         }
         let mut conn = self.connect(OpenFlags::SQLITE_OPEN_CREATE)?;
-        schema::refuse_newer(&conn)?;
+        schema::refuse_other(&conn)?;
         set(&conn, "page_size", 4096)?;
         let mode = turn_wal_on(&conn).map_err(|error| failed(&error))?;
         if mode != "wal" {

@@ -19,19 +19,14 @@ use crate::connect::failed;
 use crate::views;
 
 /// The newest schema that this code knows.
-pub(crate) const SCHEMA: u32 = 2;
+pub(crate) const SCHEMA: u32 = 3;
 
-/// The steps from each schema to the next; the first leads from 1 to 2.
-const STEPS: &[&str] = &["
-CREATE TABLE \"spending\"(stream INTEGER, n INTEGER, seq INTEGER, \"execution\" BLOB, \"run\" BLOB, \"pipeline\" BLOB, \
-    \"step\" TEXT, \"at\" INTEGER, \"model\" TEXT, \"agent\" TEXT, \"calls\" INTEGER, \"input_tokens\" INTEGER, \
-    \"output_tokens\" INTEGER, \"cache_read_tokens\" INTEGER, \"cache_write_tokens\" INTEGER, \"cost_micros\" INTEGER, \
-    \"took_ms\" INTEGER, PRIMARY KEY(stream, n)) WITHOUT ROWID;
-CREATE INDEX \"spending_by_pipeline\" ON \"spending\"(\"pipeline\", seq);
-CREATE INDEX \"spending_by_run\" ON \"spending\"(\"run\", seq);
-CREATE INDEX \"spending_by_seq\" ON \"spending\"(seq);
-INSERT OR REPLACE INTO meta VALUES('stale', 'journal');
-"];
+/// The oldest schema that can be brought up to date. Nothing was released before it, and there is no reader for the
+/// events of then.
+const OLDEST: u32 = 3;
+
+/// The steps from each schema to the next; the first leads away from `OLDEST`.
+const STEPS: &[&str] = &[];
 
 const BASE: &str = "
 CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -82,14 +77,19 @@ CREATE TABLE blobs(
 );
 ";
 
-/// Refuses a file that a newer program has written.
-pub(crate) fn refuse_newer(conn: &Connection) -> Result<(), StoreError> {
-    let found = version(conn)?;
-    if found > SCHEMA { Err(StoreError::Newer { found, known: SCHEMA }) } else { Ok(()) }
+/// Refuses a file that a newer program has written, or one that is too old.
+pub(crate) fn refuse_other(conn: &Connection) -> Result<(), StoreError> {
+    match version(conn)? {
+        found if found > SCHEMA => Err(StoreError::Newer { found, known: SCHEMA }),
+        // Zero: a file without tables.
+        found if (1..OLDEST).contains(&found) => Err(StoreError::Older { found, oldest: OLDEST }),
+        _ => Ok(()),
+    }
 }
 
 /// Creates the tables or brings them up to date; says whether the file is new.
 pub(crate) fn prepare(conn: &mut Connection, file: &Path) -> Result<bool, StoreError> {
+    refuse_other(conn)?;
     match version(conn)? {
         0 => create(conn).map(|()| true),
         SCHEMA => Ok(false),
@@ -143,11 +143,11 @@ fn migrate(conn: &mut Connection, file: &Path, from: u32, steps: &[&str]) -> Res
     }
     let moved = conn.transaction_with_behavior(TransactionBehavior::Immediate).and_then(|tx| {
         tx.execute_batch(&views::drop())?;
-        for step in &steps[from as usize - 1..] {
+        for step in &steps[(from - OLDEST) as usize..] {
             tx.execute_batch(step)?;
         }
         tx.execute_batch(&views::ddl())?;
-        let reached = steps.len() as u32 + 1;
+        let reached = OLDEST + steps.len() as u32;
         tx.execute("INSERT OR REPLACE INTO meta VALUES('schema', ?)", [reached])?;
         tx.pragma_update(None, "user_version", reached)?;
         tx.commit()
@@ -190,41 +190,32 @@ mod tests {
         let file = dir.path().join("state.db");
         let mut conn = Connection::open(&file).expect("a file");
         assert_eq!(prepare(&mut conn, &file), Ok(true));
-        conn.pragma_update(None, "user_version", 1).expect("an older file");
+        conn.pragma_update(None, "user_version", OLDEST).expect("an older file");
 
-        let broken = migrate(&mut conn, &file, 1, &["CREATE TABLE more(a)", "NONSENSE"]);
+        let broken = migrate(&mut conn, &file, OLDEST, &["CREATE TABLE more(a)", "NONSENSE"]);
         assert!(broken.is_err());
-        assert_eq!(version(&conn), Ok(1));
+        assert_eq!(version(&conn), Ok(OLDEST));
         assert!(conn.prepare("SELECT * FROM more").is_err(), "a failed step leaves nothing");
         conn.prepare("SELECT * FROM pipelines").expect("the views are still there");
 
-        migrate(&mut conn, &file, 1, &["CREATE TABLE more(a)", "CREATE TABLE yet_more(a)"])
+        migrate(&mut conn, &file, OLDEST, &["CREATE TABLE more(a)", "CREATE TABLE yet_more(a)"])
             .expect("moved on");
-        assert_eq!(version(&conn), Ok(3));
-        assert!(matches!(refuse_newer(&conn), Err(StoreError::Newer { found: 3, known: 2 })));
-        let copy = Connection::open(dir.path().join("state.db.backup-v1")).expect("the copy");
-        assert_eq!(version(&copy), Ok(1));
+        assert_eq!(version(&conn), Ok(OLDEST + 2));
+        assert!(matches!(refuse_other(&conn), Err(StoreError::Newer { .. })));
+        let copy = dir.path().join(format!("state.db.backup-v{OLDEST}"));
+        assert_eq!(version(&Connection::open(copy).expect("the copy")), Ok(OLDEST));
     }
 
     #[test]
-    fn the_steps_lead_to_the_tables_of_a_new_file() {
-        let tables = |conn: &Connection| -> Vec<(String, String)> {
-            let mut statement = conn
-                .prepare("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
-                .expect("a question");
-            let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("tables");
-            rows.collect::<Result<_, _>>().expect("tables")
-        };
+    fn a_file_that_is_too_old_is_refused_and_left_as_it_is() {
         let dir = tempfile::tempdir().expect("a folder");
         let file = dir.path().join("state.db");
         let mut conn = Connection::open(&file).expect("a file");
-        create(&mut conn).expect("made");
-        let new = tables(&conn);
-        // The file as its first version had it.
-        conn.execute_batch("DROP TABLE spending; PRAGMA user_version = 1").expect("an old file");
-        assert_eq!(prepare(&mut conn, &file), Ok(false));
-        assert_eq!(tables(&conn), new);
-        assert_eq!(stale(&conn), Ok(true), "what is new in it is made from the log");
+        conn.execute_batch("CREATE TABLE run(a); PRAGMA user_version = 2").expect("an older file");
+        let before = std::fs::read(&file).expect("the file");
+        assert_eq!(prepare(&mut conn, &file), Err(StoreError::Older { found: 2, oldest: OLDEST }));
+        drop(conn);
+        assert_eq!(std::fs::read(&file).expect("the file"), before);
     }
 
     #[test]

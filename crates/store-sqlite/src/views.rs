@@ -21,13 +21,16 @@ enum Show {
     Plain(&'static str),
     /// A UUID as text.
     Uuid(&'static str),
+    /// The id of an execution `e` of a run `r`, after some text: the run's id with the execution's number added to its
+    /// last four bytes.
+    ExecutionOf(&'static str),
     /// A time as text.
     Time(&'static str),
     /// A digest as text.
     Checksum(&'static str),
 }
 
-use Show::{Checksum, Plain, Time, Uuid};
+use Show::{Checksum, ExecutionOf, Plain, Time, Uuid};
 
 /// The statements that create all views.
 pub(crate) fn ddl() -> String {
@@ -35,7 +38,12 @@ pub(crate) fn ddl() -> String {
     for view in VIEWS {
         let columns: Vec<String> =
             view.columns.iter().map(|(name, show)| format!("{} AS {name}", show.expression())).collect();
-        let (name, from) = (view.name, view.from.replace("{wire}", &wire()));
+        let mut from = view.from.replace("{wire}", &wire());
+        for id in ["l.execution", "k.uuid"] {
+            from = from.replace(&format!("{{family of {id}}}"), &family(id));
+            from = from.replace(&format!("{{number of {id}}}"), &number(id));
+        }
+        let name = view.name;
         let _ = writeln!(sql, "CREATE VIEW {name} AS SELECT {} FROM {from};", columns.join(", "));
     }
     sql
@@ -67,6 +75,11 @@ impl Show {
                 let parts = [(1, 8), (9, 4), (13, 4), (17, 4), (21, 12)]
                     .map(|(start, length)| format!("substr(hex({from}), {start}, {length})"));
                 format!("CASE WHEN {from} IS NOT NULL THEN lower({}) END", parts.join("||'-'||"))
+            }
+            Self::ExecutionOf(before) => {
+                let parts = [(1, 8), (9, 4), (13, 4), (17, 4), (21, 4)]
+                    .map(|(start, length)| format!("lower(substr(hex(r.id), {start}, {length}))"));
+                format!("{before}||{}||printf('%08x', (r.base + e.n) % {WORDS})", parts.join("||'-'||"))
             }
             Self::Time(from) => format!(
                 "strftime('%Y-%m-%dT%H:%M:%S', ({from}) / 1000000, 'unixepoch')\
@@ -134,8 +147,8 @@ const VIEWS: &[View] = &[
     View {
         name: "checkpoint_executions",
         columns: &[
-            ("execution_id", Uuid("e.id")),
-            ("run_id", Uuid("s.uuid")),
+            ("execution_id", ExecutionOf("''")),
+            ("run_id", Uuid("r.id")),
             ("checkpoint_id", Plain("e.step")),
             ("checkpoint_position", Plain("e.position")),
             ("status", Plain("e.status")),
@@ -143,14 +156,14 @@ const VIEWS: &[View] = &[
             ("max_attempts", Plain("e.max_attempts")),
             ("revision_iteration", Plain("e.revision")),
             ("max_revision_iterations", Plain("e.max_revisions")),
-            ("temp_workspace_path", Plain(WORKSPACE)),
+            ("temp_workspace_path", ExecutionOf("'.temp/exec_'")),
             ("permanent_output_path", Plain("e.output_path")),
             ("created_at", Time("e.created_at")),
             ("started_at", Time("e.started_at")),
             ("completed_at", Time("e.completed_at")),
             ("failed_at", Time("e.failed_at")),
         ],
-        from: "execution e JOIN stream s ON s.id = e.stream WHERE e.\"rollback\" IS NULL",
+        from: "execution e JOIN run r ON r.stream = e.stream WHERE e.\"rollback\" IS NULL",
     },
     View {
         name: "execution_logs",
@@ -162,8 +175,8 @@ const VIEWS: &[View] = &[
             ("message", Plain("l.message")),
             ("details", Plain("l.details")),
         ],
-        from: "log_line l WHERE NOT EXISTS
-            (SELECT 1 FROM execution e WHERE e.id = l.execution AND e.\"rollback\" IS NOT NULL)",
+        from: "log_line l WHERE NOT EXISTS (SELECT 1 FROM run r JOIN execution e ON e.stream = r.stream
+            AND e.n = {number of l.execution} WHERE r.family = {family of l.execution} AND e.\"rollback\" IS NOT NULL)",
     },
     View {
         name: "human_interactions",
@@ -281,9 +294,22 @@ const WORK: &[(&str, Show)] = &[
     ("epoch", Plain("w.epoch")),
 ];
 
-/// `.temp/exec_` and the execution's id.
-const WORKSPACE: &str = "'.temp/exec_'||lower(substr(hex(e.id), 1, 8)||'-'||substr(hex(e.id), 9, 4)||'-'\
-    ||substr(hex(e.id), 13, 4)||'-'||substr(hex(e.id), 17, 4)||'-'||substr(hex(e.id), 21, 12))";
+/// How many values four bytes have: numbers of executions are added modulo this.
+const WORDS: &str = "4294967296";
+
+/// The run's id and those of its executions have all but their last four bytes in common.
+fn family(id: &str) -> String {
+    format!("CAST(substr({id}, 1, 12)||x'00000000' AS BLOB)")
+}
+
+/// The number of the execution of the run `r` that has an id.
+fn number(id: &str) -> String {
+    let digit = |at: u32| {
+        format!("((instr('0123456789ABCDEF', substr(hex({id}), {}, 1)) - 1) << {})", 25 + at, 28 - 4 * at)
+    };
+    let word = (0..8).map(digit).collect::<Vec<_>>().join("+");
+    format!("(({word} - r.base + {WORDS}) % {WORDS})")
+}
 
 /// A UUID of version 8: half of it from the row's hash, half the event's position.
 const EVENT_ID: &str = "lower(substr(hex(hash), 1, 8)||'-'||substr(hex(hash), 9, 4)||'-8'||substr(hex(hash), 13, 3)\
@@ -292,10 +318,13 @@ const EVENT_ID: &str = "lower(substr(hex(hash), 1, 8)||'-'||substr(hex(hash), 9,
 /// One line per event: a stored row is an array of `{\"kind\": {…}}`, or of plain kinds.
 const EVENTS: &str = "(SELECT k.*, {wire} AS wire,
         CASE k.stream_kind WHEN 'run' THEN k.uuid WHEN 'journal' THEN
-            (SELECT r.uuid FROM execution x JOIN stream r ON r.id = x.stream WHERE x.id = k.uuid) END AS run,
-        CASE WHEN k.stream_kind = 'journal' THEN k.uuid ELSE
-            (SELECT x.id FROM execution x WHERE x.stream = k.stream AND x.n = k.body ->> '$.x') END AS execution,
-        CASE WHEN k.stream_kind = 'journal' THEN (SELECT x.step FROM execution x WHERE x.id = k.uuid) ELSE
+            (SELECT r.id FROM run r WHERE r.family = {family of k.uuid}) END AS run,
+        CASE WHEN k.stream_kind = 'journal' THEN k.uuid WHEN k.body ->> '$.x' IS NOT NULL THEN
+            (SELECT unhex(substr(hex(r.id), 1, 24)||printf('%08X', (r.base + (k.body ->> '$.x')) % 4294967296))
+                FROM run r JOIN execution x ON x.stream = r.stream AND x.n = k.body ->> '$.x'
+                WHERE r.stream = k.stream) END AS execution,
+        CASE WHEN k.stream_kind = 'journal' THEN (SELECT x.step FROM run r JOIN execution x ON x.stream = r.stream
+                AND x.n = {number of k.uuid} WHERE r.family = {family of k.uuid}) ELSE
             (SELECT x.step FROM execution x WHERE x.stream = k.stream AND x.n = k.body ->> '$.x') END AS step
     FROM (SELECT l.seq + e.key AS seq, l.stream, l.at, l.hash, s.kind AS stream_kind, s.uuid,
             (SELECT p.uuid FROM session g JOIN stream p ON p.uuid = g.uuid AND p.kind = 'pipeline'

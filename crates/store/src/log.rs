@@ -207,6 +207,14 @@ pub enum StoreError {
         /// The newest schema known.
         known: u32,
     },
+    /// The store was written by a version from before the first release.
+    #[error("the store has schema {found}, the oldest that this program can read is {oldest}")]
+    Older {
+        /// The schema found.
+        found: u32,
+        /// The oldest schema that can be read.
+        oldest: u32,
+    },
     /// The store has stopped writing after a failed commit.
     #[error("the store is closed")]
     Closed,

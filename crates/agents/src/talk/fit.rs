@@ -138,6 +138,6 @@ mod tests {
         let text = serde_json::to_string(&fitted.question).expect("JSON");
         assert!(text.contains("[39600 more bytes were left out here"), "{text}");
         let halt = fit(question(40_000), 4_000).expect_err("the task alone is too large");
-        assert_eq!(halt.error_type, "context_too_large");
+        assert_eq!(halt.kind.name(), "context_too_large");
     }
 }

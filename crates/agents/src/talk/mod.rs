@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use holdpoint_core::definition::DiscussionMode;
-use holdpoint_core::event::Usage;
+use holdpoint_core::event::{FailureKind, Usage};
 use serde_json::Value;
 
 use crate::model::{Answer, Delta, Message, Model, ModelError, Part, Question, ToolSpec};
@@ -101,16 +101,16 @@ pub struct Call<'a> {
 /// Why a conversation ended before its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Halt {
-    /// A stable word.
-    pub error_type: String,
+    /// Its kind.
+    pub kind: FailureKind,
     /// One sentence.
     pub message: String,
 }
 
 impl Halt {
     /// An end with a reason.
-    pub fn new(error_type: &str, message: impl Into<String>) -> Self {
-        Self { error_type: error_type.to_owned(), message: message.into() }
+    pub fn new(kind: impl Into<FailureKind>, message: impl Into<String>) -> Self {
+        Self { kind: kind.into(), message: message.into() }
     }
 }
 

@@ -174,7 +174,7 @@ async fn check(
     let mut story = model.1.lock().expect("unbroken").clone();
     story.push(match &whole {
         Ok(outcome) => format!("=> {} ({} calls) {:?}", outcome.text, outcome.usage.calls, outcome.left_out),
-        Err((halt, _)) => format!("=> {}: {}", halt.error_type, halt.message),
+        Err((halt, _)) => format!("=> {}: {}", halt.kind, halt.message),
     });
     expected.assert_eq(&(story.join("\n") + "\n"));
     let writes = table.kept.lock().expect("unbroken").len() as u32;
@@ -182,7 +182,7 @@ async fn check(
         let (model, table) = (Rule(rule, Mutex::default()), Memory::default());
         *table.writes_left.lock().expect("unbroken") = Some(cut);
         let broken = discuss(&setting(&model, &table), &agents, discussion).await;
-        assert!(broken.is_err_and(|(halt, _)| halt.error_type == "killed"), "cut after {cut}");
+        assert!(broken.is_err_and(|(halt, _)| halt.kind.name() == "killed"), "cut after {cut}");
         *table.writes_left.lock().expect("unbroken") = None;
         let again = discuss(&setting(&model, &table), &agents, discussion).await;
         assert_eq!(again, whole, "cut after {cut} writes");
@@ -429,7 +429,7 @@ async fn a_meta_agent_that_makes_too_many_is_asked_once_more() {
         let meta = agent("Meta");
         let told = match make_agents(&setting(&model, &table), &meta, 3).await {
             Ok((made, _)) => format!("{} agents", made.len()),
-            Err(halt) => format!("{}: {}", halt.error_type, halt.message),
+            Err(halt) => format!("{}: {}", halt.kind, halt.message),
         };
         assert_eq!(told, expected);
     }

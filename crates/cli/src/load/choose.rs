@@ -1,7 +1,7 @@
 //! What a client does next: mostly what the state of some run asks for, now and then something else.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use holdpoint_core::commands::add_checkpoint::AddCheckpoint;
 use holdpoint_core::commands::answer_gate::AnswerGate;
@@ -143,8 +143,8 @@ pub fn roll_back(numbers: &mut Numbers, run: RunId, state: &RunState, pipeline: 
     let earlier = pipeline.runs.values().find(|entry| entry.removed.is_none()).map(|entry| entry.run);
     let target = earlier.filter(|earlier| *earlier != run && numbers.percent(50));
     let level = if target.is_some() { RollbackType::RunLevel } else { RollbackType::CheckpointLevel };
-    let done = |e: &&Arc<Execution>| e.state == ExecutionState::Completed;
-    let done: Vec<u32> = state.executions.values().filter(done).map(|e| e.position).collect();
+    let done = state.executions().filter(|(_, e)| e.state == ExecutionState::Completed);
+    let done: Vec<u32> = done.map(|(_, e)| e.position).collect();
     let position = numbers.pick(&done).unwrap_or_else(|| numbers.below(3) as u32);
     let checkpoint = Target::Position(position);
     let command = RollBack { level, source: run, target, checkpoint, reason: None };
@@ -184,15 +184,14 @@ pub fn act(numbers: &mut Numbers, run: RunId, state: &RunState) -> Option<Reques
         RunStatus::Completed | RunStatus::Failed | RunStatus::Aborted => return None,
     }
     let mut choices =
-        state.gates.iter().filter_map(|(id, gate)| Some((*id, gate.choice.as_ref()?.1.clone())));
+        state.gates.iter().filter_map(|(id, gate)| Some((*id, gate.choice.as_ref()?.2.clone())));
     if let Some((gate, choice)) = choices.next_back() {
         let labels: Vec<_> = choice.options.iter().collect();
         let option = numbers.pick(&labels)?.label.clone();
         let answer = AnswerGate { gate, option, feedback: None, digest: None };
         return Some(Request::on("answer", run, RunCommand::AnswerGate(answer)));
     }
-    let open: Vec<ExecNo> =
-        state.executions.iter().filter(|(_, e)| waits(e)).map(|(x, _)| *x).take(8).collect();
+    let open: Vec<ExecNo> = state.executions().filter(|(_, e)| waits(e)).map(|(x, _)| x).take(8).collect();
     let x = numbers.pick(&open)?;
     on_execution(numbers, run, x, state)
 }
@@ -214,7 +213,7 @@ fn waits(execution: &Execution) -> bool {
 
 /// A little disorder.
 fn disturb(numbers: &mut Numbers, run: RunId, state: &RunState) -> Option<Request> {
-    let newest = state.executions.keys().next_back().copied();
+    let newest = state.executions().next_back().map(|(x, _)| x);
     match (numbers.below(100), newest) {
         (0..=3, _) => Some(Request::on("pause", run, RunCommand::Pause)),
         (4 | 5, _) => Some(Request::on("resume", run, RunCommand::Resume)),

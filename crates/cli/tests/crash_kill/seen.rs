@@ -81,7 +81,7 @@ impl Seen {
         self.runs()
             .filter(|(_, run)| run.exists() && run.gone.is_none() && run.status == RunStatus::InProgress)
             .filter(|(_, run)| !waits_for_somebody(run))
-            .map(|(id, run)| format!("run {id}: {:?}", run.executions.values().collect::<Vec<_>>()))
+            .map(|(id, run)| format!("run {id}: {:?}", run.executions().collect::<Vec<_>>()))
             .collect()
     }
 
@@ -95,7 +95,7 @@ impl Seen {
 
 /// Whether a person has something to do in a run.
 fn waits_for_somebody(run: &RunState) -> bool {
-    !run.gates.is_empty() || run.executions.values().any(|e| matches!(e.state, ExecutionState::Pending))
+    !run.gates.is_empty() || run.executions().any(|(_, e)| matches!(e.state, ExecutionState::Pending))
 }
 
 /// A blob that an event names.

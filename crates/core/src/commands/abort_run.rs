@@ -2,7 +2,7 @@
 
 use super::wrong_run;
 use crate::decision::Draft;
-use crate::event::{Failure, RunEvent, Text, Usage};
+use crate::event::{Failure, FailureKind, RunEvent, Text, Usage};
 use crate::flow;
 use crate::state::run::{ExecutionState, RunStatus};
 use crate::{ExecNo, Rejection, RunId};
@@ -14,7 +14,7 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, reason: Option<&Text>) -> Resul
         RunStatus::Aborted => return Ok(()),
         RunStatus::Completed | RunStatus::Failed => return Err(wrong_run(draft, run, "abort")?),
     }
-    stop_steps(draft, run, &Failure::new("aborted", "the run was aborted"))?;
+    stop_steps(draft, run, &Failure::new(FailureKind::Aborted, "the run was aborted"))?;
     draft.on_run(run, RunEvent::Aborted { reason: reason.cloned() });
     flow::close_run(draft, run)
 }
@@ -22,18 +22,15 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, reason: Option<&Text>) -> Resul
 /// Fails every step that has begun and not ended.
 pub(super) fn stop_steps(draft: &mut Draft<'_>, run: RunId, failure: &Failure) -> Result<(), Rejection> {
     let state = draft.run(run)?;
-    let begun: Vec<ExecNo> = (state.branches.values().flat_map(|b| b.active.iter()))
-        .copied()
-        .filter(|x| match state.execution(*x).map(|e| e.state) {
-            Some(ExecutionState::Working(_) | ExecutionState::AwaitingComplete(_)) => true,
-            Some(
-                ExecutionState::Pending
-                | ExecutionState::AwaitingStart(_)
-                | ExecutionState::Completed
-                | ExecutionState::Failed,
-            )
-            | None => false,
+    let begun: Vec<ExecNo> = (state.active())
+        .filter(|(_, e)| match e.state {
+            ExecutionState::Working(_) | ExecutionState::AwaitingComplete(_) => true,
+            ExecutionState::Pending
+            | ExecutionState::AwaitingStart(_)
+            | ExecutionState::Completed
+            | ExecutionState::Failed => false,
         })
+        .map(|(x, _)| x)
         .collect();
     for x in begun {
         let failure = failure.clone();
@@ -80,7 +77,7 @@ mod tests {
         );
         assert_eq!(scene.status(1), "aborted: x1 pending");
         scene.check(reject_start(1, 1), expect![[r#"
-            refused (wrong_state): cannot reject the start: execution 01900000-0000-75e0-a4a3-41d7fcaed340 is pending
+            refused (wrong_state): cannot reject the start: execution 00000000-0000-7000-8000-000100001001 is pending
         "#]]);
     }
 }

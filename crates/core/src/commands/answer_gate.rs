@@ -43,7 +43,7 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, command: &AnswerGate) -> Result
         let said = command.feedback.clone().unwrap_or_default();
         return super::give_input::decide(draft, run, x, &said);
     }
-    let (place, choice) = gate.choice.as_ref().ok_or_else(missing)?;
+    let (branch, place, choice) = gate.choice.as_ref().ok_or_else(missing)?;
     let Some(option) = choice.options.iter().find(|option| option.label == command.option) else {
         let labels: Vec<_> = choice.options.iter().map(|option| &*option.label).collect();
         let fault = Fault::at("/option", format!("one of: {}", labels.join(", ")));
@@ -58,12 +58,11 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, command: &AnswerGate) -> Result
         },
     );
     match &option.action {
-        ChoiceAction::Continue => flow::step_done(draft, run, place),
-        ChoiceAction::Skip(steps) => {
-            draft.on_run(run, RunEvent::SkipsAdded { branch: place.branch, steps: steps.clone() });
-            flow::step_done(draft, run, place)
+        ChoiceAction::Continue => flow::step_done(draft, run, *branch, place),
+        ChoiceAction::Skip(steps) => flow::skip(draft, run, *branch, place, steps),
+        ChoiceAction::Repeat(step) => {
+            flow::repeat(draft, run, *branch, place, step, command.feedback.as_ref())
         }
-        ChoiceAction::Repeat(step) => flow::repeat(draft, run, place, step),
         ChoiceAction::Abort => super::abort_run::decide(draft, run, command.feedback.as_ref()),
     }
 }
@@ -167,20 +166,21 @@ mod tests {
         scene.check(
             answer(&scene, 1, "ask", "again"),
             expect![[r#"
-            run R1: GateAnswered
-            run R1: Repeated
-            run R1: ExecutionMade x2 draft at 0
-            run R1: AttemptBegan x2 revision 0 attempt 1 work
-        "#]],
+                run R1: GateAnswered
+                run R1: ExecutionMade x2 draft at 0
+                run R1: AttemptBegan x2 revision 0 attempt 1 work
+                run R1: FrontMoved
+            "#]],
         );
         scene.check(
             outcome_done(&scene, 1, 2),
             expect![[r#"
-            run R1: ExecutionCompleted x2
-            run R1: GateAsked
-        "#]],
+                run R1: ExecutionCompleted x2
+                run R1: GateAsked
+                run R1: FrontMoved
+            "#]],
         );
-        assert_eq!(scene.state(1).executions[&crate::ExecNo(2)].place.visit, 2);
+        assert_eq!(scene.execution(1, 2).place.visit, 2);
     }
 
     #[test]
@@ -202,31 +202,30 @@ mod tests {
         scene.check(
             answer(&scene, 1, "ask", "again"),
             expect![[r#"
-            run R1: GateAnswered
-            run R1: Repeated
-            run R1: Joined
-            run R1: ExecutionMade x4 a at 0
-            run R1: AttemptBegan x4 revision 0 attempt 1 work
-        "#]],
+                run R1: GateAnswered
+                run R1: ExecutionMade x4 a at 0
+                run R1: AttemptBegan x4 revision 0 attempt 1 work
+                run R1: FrontMoved
+            "#]],
         );
         // The second visit to `a` leads to the gate only, which does not wait for `b` again.
         scene.check(
             outcome_done(&scene, 1, 4),
             expect![[r#"
-            run R1: ExecutionCompleted x4
-            run R1: Joined
-            run R1: GateAsked
-        "#]],
+                run R1: ExecutionCompleted x4
+                run R1: GateAsked
+                run R1: FrontMoved
+            "#]],
         );
         scene.run(answer(&scene, 1, "ask", "on"));
         scene.check(
             outcome_done(&scene, 1, 3),
             expect![[r#"
-            run R1: ExecutionCompleted x3
-            run R1: Joined
-            run R1: ExecutionMade x5 end at 4
-            run R1: AttemptBegan x5 revision 0 attempt 1 work
-        "#]],
+                run R1: ExecutionCompleted x3
+                run R1: ExecutionMade x5 end at 4
+                run R1: AttemptBegan x5 revision 0 attempt 1 work
+                run R1: FrontMoved
+            "#]],
         );
     }
 
@@ -265,11 +264,11 @@ mod tests {
         scene.check(
             answer(&scene, 1, "ask", "without"),
             expect![[r#"
-            run R1: GateAnswered
-            run R1: SkipsAdded
-            run R1: StepSkipped
-            run R1: Completed
-        "#]],
+                run R1: GateAnswered
+                run R1: StepSkipped
+                run R1: FrontMoved
+                run R1: Completed
+            "#]],
         );
     }
 

@@ -3,7 +3,7 @@
 use super::wrong_execution;
 use crate::decision::Draft;
 use crate::definition::OnFailure;
-use crate::event::{Failure, Usage};
+use crate::event::{Failure, FailureKind, Usage};
 use crate::flow;
 use crate::state::run::ExecutionState;
 use crate::{ExecNo, Rejection, RunId};
@@ -21,12 +21,12 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, x: ExecNo) -> Result<(), Reject
         | ExecutionState::Completed
         | ExecutionState::Failed => return Err(wrong_execution(draft, run, x, "cancel")?),
     }
-    let failure = Failure::new("cancelled", "the work was cancelled");
+    let failure = Failure::new(FailureKind::Cancelled, "the work was cancelled");
     flow::fail_for_good(draft, run, x, failure, Usage::default(), OnFailure::PausePipeline)
 }
 
 fn was_cancelled(execution: &crate::state::run::Execution) -> bool {
-    execution.last_error.as_ref().is_some_and(|(_, failure)| &*failure.error_type == "cancelled")
+    execution.last_error.as_ref().is_some_and(|(_, failure)| failure.kind == FailureKind::Cancelled)
 }
 
 #[cfg(test)]
@@ -58,8 +58,8 @@ mod tests {
         scene.check(
             cancel(1, 1),
             expect![[r#"
-            refused (wrong_state): cannot cancel: execution 01900000-0000-75e0-a4a3-41d7fcaed340 is completed
-        "#]],
+                refused (wrong_state): cannot cancel: execution 00000000-0000-7000-8000-000100001001 is completed
+            "#]],
         );
     }
 

@@ -3,7 +3,7 @@
 use super::abort_run::stop_steps;
 use super::wrong_run;
 use crate::decision::Draft;
-use crate::event::{Failure, RunEvent, Text};
+use crate::event::{Failure, FailureKind, RunEvent, Text};
 use crate::flow;
 use crate::state::run::RunStatus;
 use crate::{Rejection, RunId};
@@ -17,7 +17,7 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, reason: Option<&Text>) -> Resul
             return Err(wrong_run(draft, run, "fail")?);
         }
     }
-    stop_steps(draft, run, &Failure::new("run_failed", "the run was declared failed"))?;
+    stop_steps(draft, run, &Failure::new(FailureKind::RunFailed, "the run was declared failed"))?;
     draft.on_run(run, RunEvent::Failed { reason: reason.cloned() });
     flow::close_run(draft, run)
 }
@@ -57,8 +57,8 @@ mod tests {
         scene.check(
             fail_run(1),
             expect![[r#"
-            refused (wrong_state): cannot fail: run 00000000-0000-7000-8000-000000001001 is not_started
-        "#]],
+                refused (wrong_state): cannot fail: run 00000000-0000-7000-8000-000100001000 is not_started
+            "#]],
         );
         scene.check(
             abort(1),

@@ -2,14 +2,14 @@
 
 use crate::decision::Draft;
 use crate::definition::OnFailure;
-use crate::event::{Failure, Usage};
+use crate::event::{Failure, FailureKind, Usage};
 use crate::flow;
 use crate::state::run::{TimerId, TimerKind};
 use crate::{Rejection, RunId};
 
 /// The rule. A timer that is not set any more, or not due yet, is refused: it fires once, and not early.
 pub fn decide(draft: &mut Draft<'_>, run: RunId, timer: TimerId) -> Result<(), Rejection> {
-    let set = draft.run(run)?.timers.get(&timer).copied();
+    let set = draft.run(run)?.timers.get(&timer);
     if set.is_none_or(|due| due > draft.envelope.at) {
         return Err(Rejection::NotOwed);
     }
@@ -23,7 +23,7 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, timer: TimerId) -> Result<(), R
         TimerKind::Timeout => {
             let (seconds, then) = policy.timeout.unwrap_or((0, OnFailure::PausePipeline));
             let message = format!("the attempt took longer than {seconds} seconds");
-            let failure = Failure::new("timeout", &message);
+            let failure = Failure::new(FailureKind::Timeout, &message);
             flow::fail_for_good(draft, run, timer.x, failure, Usage::default(), then)
         }
     }
@@ -72,11 +72,11 @@ mod tests {
         scene.check(
             due,
             expect![[r#"
-            run R1: ExecutionFailed x2 timeout
-            run R1: Rewound keeping Some(0)
-            run R1: ExecutionMade x3 B at 1
-            pipeline: RolledBack to R1 keeping 0, by CheckpointFailure
-        "#]],
+                run R1: ExecutionFailed x2 timeout
+                run R1: RolledBack to node 1
+                run R1: ExecutionMade x3 B at 1
+                pipeline: RolledBack to R1 keeping 0, by CheckpointFailure
+            "#]],
         );
         assert_eq!(scene.status(1), "in_progress: x3 pending");
     }

@@ -67,7 +67,7 @@ mod tests {
         "#]],
         );
         scene.check(input(1, 1, "that one"), expect![[r#"
-            refused (wrong_state): cannot answer: execution 01900000-0000-75e0-a4a3-41d7fcaed340 is in_progress
+            refused (wrong_state): cannot answer: execution 00000000-0000-7000-8000-000100001001 is in_progress
         "#]]);
         assert_eq!(scene.state(1).owed.len(), 1);
     }
@@ -116,7 +116,7 @@ mod tests {
             run R1: AttemptBegan x1 revision 0 attempt 2 work
         "#]],
         );
-        let feedback = &scene.state(1).executions[&crate::ExecNo(1)].feedback;
+        let feedback = &scene.execution(1, 1).feedback;
         assert_eq!(feedback.iter().map(|text| &**text).collect::<Vec<_>>(), ["too short", "look again"]);
     }
 }

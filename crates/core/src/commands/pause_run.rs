@@ -91,7 +91,7 @@ mod tests {
         let mut scene = Scene::new().with_pipeline(&[human("A"), form("B")]).with_run();
         scene.run(pause(1));
         scene.check(approve_start(1, 1), expect![[r#"
-            refused (wrong_state): cannot approve the start: run 00000000-0000-7000-8000-000000001001 is paused
+            refused (wrong_state): cannot approve the start: run 00000000-0000-7000-8000-000100001000 is paused
         "#]]);
         scene.check(
             reject_start(1, 1),
@@ -103,8 +103,8 @@ mod tests {
         scene.check(
             pause(1),
             expect![[r#"
-            refused (wrong_state): cannot pause: run 00000000-0000-7000-8000-000000001001 is aborted
-        "#]],
+                refused (wrong_state): cannot pause: run 00000000-0000-7000-8000-000100001000 is aborted
+            "#]],
         );
     }
 }

@@ -45,7 +45,7 @@ mod tests {
         scene.check_code(note(1, 1, " "), "invalid_fields");
         scene.run(outcome_done(&scene, 1, 1));
         scene.check(note(1, 1, "too late"), expect![[r#"
-            refused (wrong_state): cannot leave a note: execution 01900000-0000-77c8-970f-d218ca8b8401 is completed
+            refused (wrong_state): cannot leave a note: execution 00000000-0000-7000-8000-000100001001 is completed
         "#]]);
     }
 }

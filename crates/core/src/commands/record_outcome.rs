@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::budget::Reached;
 use crate::decision::Draft;
 use crate::definition::OnValidationFailure;
-use crate::event::{Failure, Made, RunEvent, Text, Usage};
+use crate::event::{Failure, FailureKind, Made, RunEvent, Text, Usage};
 use crate::flow;
 use crate::plan::Body;
 use crate::state::run::{EffectId, Part};
@@ -158,7 +158,7 @@ fn judged(
         }
         OnValidationFailure::Retry | OnValidationFailure::AskHuman | OnValidationFailure::FailCheckpoint => {
             let message = format!("the outputs did not pass their checks: {}", reasons.join("; "));
-            let failure = Failure::new("validation_failed", &message);
+            let failure = Failure::new(FailureKind::ValidationFailed, &message);
             flow::fail_for_good(draft, run, x, failure, Usage::default(), policy.on_failure)
         }
     }
@@ -226,11 +226,11 @@ mod tests {
         scene.check(
             outcome_failed(&scene, 1, 1),
             expect![[r#"
-            run R1: ExecutionFailed x1 script_error
-            run R1: Rewound keeping None
-            run R1: ExecutionMade x2 A at 0
-            pipeline: RolledBack to R1, nothing kept, by CheckpointFailure
-        "#]],
+                run R1: ExecutionFailed x1 script_error
+                run R1: RolledBack to node 0
+                run R1: ExecutionMade x2 A at 0
+                pipeline: RolledBack to R1, nothing kept, by CheckpointFailure
+            "#]],
         );
         assert_eq!(scene.status(1), "in_progress: x2 pending");
     }
@@ -370,13 +370,13 @@ mod tests {
         scene.check(
             outcome_failed(&scene, 1, 1),
             expect![[r#"
-            run R1: ExecutionFailed x1 script_error
-            run R1: Rewound keeping None
-            run R1: ExecutionMade x2 A at 0
-            run R1: PauseAsked
-            run R1: Paused Asked
-            pipeline: RolledBack to R1, nothing kept, by CheckpointFailure
-        "#]],
+                run R1: ExecutionFailed x1 script_error
+                run R1: RolledBack to node 0
+                run R1: ExecutionMade x2 A at 0
+                run R1: PauseAsked
+                run R1: Paused Asked
+                pipeline: RolledBack to R1, nothing kept, by CheckpointFailure
+            "#]],
         );
         assert_eq!(scene.status(1), "paused: x2 pending");
     }

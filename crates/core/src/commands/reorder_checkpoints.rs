@@ -56,7 +56,7 @@ mod tests {
         approve_all(&mut scene, 1);
         scene.run(reorder(&turned));
         scene.check(roll_back(1, 0), expect![[r#"
-            refused (earlier_definition): run 00000000-0000-7000-8000-000000001001 belongs to definition version 3, which is not the present one
+            refused (earlier_definition): run 00000000-0000-7000-8000-000100001000 belongs to definition version 3, which is not the present one
         "#]]);
         scene.check(
             start(2),

@@ -4,7 +4,7 @@ use super::{check_decision, wrong_execution};
 use crate::command::Decide;
 use crate::decision::Draft;
 use crate::definition::Fault;
-use crate::event::{Failure, RunEvent, Usage};
+use crate::event::{Failure, FailureKind, RunEvent, Usage};
 use crate::flow;
 use crate::state::run::{ExecutionState, GateKind};
 use crate::{Rejection, RunId};
@@ -29,7 +29,7 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, decision: &Decide) -> Result<()
     let policy = flow::policy_of(draft, run, x)?;
     if revision > allowed {
         let message = format!("a change was asked for after {allowed} revisions, which is the maximum");
-        let failure = Failure::new("revisions_exhausted", &message);
+        let failure = Failure::new(FailureKind::RevisionsExhausted, &message);
         return flow::fail_for_good(draft, run, x, failure, Usage::default(), policy.on_failure);
     }
     flow::begin_attempt(draft, run, x, revision, 1, &policy);

@@ -91,15 +91,15 @@ mod tests {
         scene.check(
             resume(1),
             expect![[r#"
-            refused (wrong_state): cannot resume: run 00000000-0000-7000-8000-000000001001 is paused
-        "#]],
+                refused (wrong_state): cannot resume: run 00000000-0000-7000-8000-000100001000 is paused
+            "#]],
         );
         scene.run(abort(1));
         scene.check(
             resume(1),
             expect![[r#"
-            refused (wrong_state): cannot resume: run 00000000-0000-7000-8000-000000001001 is aborted
-        "#]],
+                refused (wrong_state): cannot resume: run 00000000-0000-7000-8000-000100001000 is aborted
+            "#]],
         );
     }
 

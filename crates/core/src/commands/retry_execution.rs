@@ -2,7 +2,7 @@
 
 use super::{wrong_execution, wrong_run};
 use crate::decision::Draft;
-use crate::event::RunEvent;
+use crate::event::{FailureKind, RunEvent};
 use crate::flow;
 use crate::state::run::{ExecutionState, RunStatus};
 use crate::{ExecNo, Rejection, RunId};
@@ -26,7 +26,7 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, x: ExecNo) -> Result<(), Reject
         }
     }
     flow::require_present_definition(draft, run)?;
-    let exhausted = |failure: &crate::event::Failure| &*failure.error_type == "revisions_exhausted";
+    let exhausted = |failure: &crate::event::Failure| failure.kind == FailureKind::RevisionsExhausted;
     let by_revision = execution.last_error.as_ref().is_some_and(|(_, failure)| exhausted(failure));
     draft.on_run(run, RunEvent::RetryGranted { x, revision: by_revision });
     go_on(draft, run)?;
@@ -138,7 +138,7 @@ mod tests {
     fn only_what_has_failed_is_retried() {
         let mut scene = Scene::new().with_pipeline(&[human("A")]).with_run();
         scene.check(retry(1, 1), expect![[r#"
-            refused (wrong_state): cannot retry: execution 01900000-0000-75e0-a4a3-41d7fcaed340 is waiting_approval_to_start
+            refused (wrong_state): cannot retry: execution 00000000-0000-7000-8000-000100001001 is waiting_approval_to_start
         "#]]);
         scene.run(approve_start(1, 1));
         scene.check(
@@ -151,8 +151,8 @@ mod tests {
         scene.check(
             retry(1, 1),
             expect![[r#"
-            refused (wrong_state): cannot retry: run 00000000-0000-7000-8000-000000001001 is aborted
-        "#]],
+                refused (wrong_state): cannot retry: run 00000000-0000-7000-8000-000100001000 is aborted
+            "#]],
         );
     }
 

@@ -4,12 +4,12 @@
 
 use crate::decision::{Draft, World};
 use crate::definition::Fault;
-use crate::event::{PipelineEvent, Place, RollbackRecord, RollbackType, RunEvent, Text, TriggeredBy};
+use crate::event::{PipelineEvent, RollbackRecord, RollbackType, RunEvent, Text, TriggeredBy};
 use crate::flow;
 use crate::paths::archive_folder;
 use crate::state::RunState;
-use crate::state::run::ExecutionState;
-use crate::{BranchNo, CheckpointId, ExecNo, PipelineId, Rejection, RollbackId, RunId, StreamId};
+use crate::state::run::{Branch, ExecutionState};
+use crate::{CheckpointId, ExecNo, NodeNo, PipelineId, Rejection, RollbackId, RunId, StreamId};
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -71,14 +71,17 @@ fn later(pipeline: &crate::state::PipelineState, number: u32) -> impl Iterator<I
 pub fn decide(draft: &mut Draft<'_>, command: &RollBack) -> Result<(), Rejection> {
     let (pipeline, impact) = impact(draft, command)?;
     let target = draft.run(impact.target)?;
-    let kept = target.executions.values().find(|e| e.position == impact.keep);
-    let checkpoint = kept.and_then(|e| e.place.step.checkpoint()).map(|id| (id, impact.keep));
+    let missing = || Rejection::NotFound { what: "node", id: format!("of checkpoint {}", impact.keep) };
+    let (_, kept) = target.executions().find(|(_, e)| e.position == impact.keep).ok_or_else(missing)?;
+    let from = kept.node.ok_or_else(missing)?;
+    let checkpoint = kept.place.step.checkpoint().map(|id| (id, impact.keep));
     let request = Request {
         pipeline,
         level: command.level,
         source: command.source,
         target: impact.target,
         checkpoint,
+        from,
         runs: impact.runs,
         triggered_by: TriggeredBy::UserRequest,
         reason: command.reason.clone(),
@@ -112,7 +115,7 @@ pub fn impact(draft: &Draft<'_>, command: &RollBack) -> Result<(PipelineId, Impa
         }
     };
     let executions: Vec<ExecNo> =
-        run.executions.iter().filter(|(_, e)| e.position > keep).map(|(x, _)| *x).collect();
+        run.executions().filter(|(_, e)| e.position > keep).map(|(x, _)| x).collect();
     if executions.is_empty() && runs.is_empty() {
         return Err(Rejection::NothingToRollBack);
     }
@@ -142,7 +145,7 @@ fn position(run: &RunState, id: RunId, target: Target) -> Result<u32, Rejection>
         Target::Id(_) => "/target_checkpoint_id",
         Target::Position(_) => "/target_checkpoint_position",
     };
-    let Some(execution) = run.executions.values().find(|e| wanted(e)) else {
+    let Some((_, execution)) = run.executions().find(|(_, e)| wanted(e)) else {
         return Err(invalid(field, &format!("run {id} has not reached this checkpoint")));
     };
     if execution.state != ExecutionState::Completed {
@@ -168,6 +171,8 @@ struct Request {
     source: RunId,
     target: RunId,
     checkpoint: Option<(CheckpointId, u32)>,
+    /// The node that the target run continues from.
+    from: NodeNo,
     runs: Vec<(RunId, u32)>,
     triggered_by: TriggeredBy,
     reason: Option<Text>,
@@ -190,35 +195,29 @@ fn carry_out(draft: &mut Draft<'_>, request: Request) -> Result<(), Rejection> {
     };
     draft.on_pipeline(request.pipeline, PipelineEvent::RolledBack(record));
     for (run, _) in &request.runs {
-        draft.on_run(*run, RunEvent::Removed { rollback, archive: archive.clone() });
+        draft.on_run(*run, RunEvent::RunRemoved { rollback, archive: archive.clone() });
     }
-    let keep = request.checkpoint.map(|(_, position)| position);
-    rewind(draft, request.pipeline, request.target, rollback, keep, archive)?;
+    let cause = flow::BranchCause::Rollback { rollback, archive };
+    go_back(draft, request.pipeline, request.target, request.from, cause)?;
     draft.reply.rollback = Some(rollback);
     Ok(())
 }
 
-fn rewind(
+/// The target run continues from a node; the pipeline learns whether it is active.
+fn go_back(
     draft: &mut Draft<'_>,
     pipeline: PipelineId,
     run: RunId,
-    rollback: RollbackId,
-    keep: Option<u32>,
-    archive: Text,
+    from: NodeNo,
+    cause: flow::BranchCause,
 ) -> Result<(), Rejection> {
     let was_active = draft.run(run)?.status.is_active();
-    draft.on_run(run, RunEvent::Rewound { rollback, keep, archive });
-    let next = keep.map_or(0, |position| position + 1);
-    let plan = draft.plan(run)?;
-    let is_active = if let Some(node) = plan.nodes.get(next as usize) {
-        let place = Place { branch: BranchNo(0), step: node.id.clone(), path: Vec::new(), visit: 1 };
-        flow::make_execution(draft, run, place, next, true)?;
-        true
-    } else {
+    let branch = flow::branch_from(draft, run, from, cause)?;
+    let is_active = !draft.run(run)?.graph.branch(branch).is_none_or(Branch::is_done);
+    if !is_active {
         // The target is the last checkpoint: the run is as complete as it was when that was done.
         draft.on_run(run, RunEvent::Completed {});
-        false
-    };
+    }
     match (was_active, is_active) {
         (false, true) => draft.on_pipeline(pipeline, PipelineEvent::RunReopened { run }),
         (true, false) => draft.on_pipeline(pipeline, PipelineEvent::RunClosed { run }),
@@ -235,14 +234,18 @@ pub(crate) fn after_failure(draft: &mut Draft<'_>, run: RunId, x: ExecNo) -> Res
     let Some(pipeline) = state.pipeline() else { return Ok(()) };
     let pausing = state.pause_requested;
     let before = position.checked_sub(1);
-    let kept = before.and_then(|before| state.executions.values().find(|e| e.position == before));
-    let checkpoint = kept.and_then(|e| e.place.step.checkpoint()).zip(before);
+    let kept = before.and_then(|before| state.executions().find(|(_, e)| e.position == before));
+    let checkpoint = kept.and_then(|(_, e)| e.place.step.checkpoint()).zip(before);
+    let branch = state.graph.branch(draft.execution(run, x)?.branch);
+    let missing = || Rejection::NotFound { what: "branch", id: format!("of run {run}") };
+    let from = branch.ok_or_else(missing)?.head;
     let request = Request {
         pipeline,
         level: RollbackType::CheckpointLevel,
         source: run,
         target: run,
         checkpoint,
+        from,
         runs: Vec::new(),
         triggered_by: TriggeredBy::CheckpointFailure,
         reason: None,
@@ -274,11 +277,11 @@ mod tests {
         scene.check(
             roll_back(1, 1),
             expect![[r#"
-            pipeline: RolledBack to R1 keeping 1, by UserRequest
-            pipeline: RunReopened { run: R1 }
-            run R1: Rewound keeping Some(1)
-            run R1: ExecutionMade x4 C at 2
-        "#]],
+                pipeline: RolledBack to R1 keeping 1, by UserRequest
+                pipeline: RunReopened { run: R1 }
+                run R1: RolledBack to node 2
+                run R1: ExecutionMade x4 C at 2
+            "#]],
         );
         assert_eq!(scene.status(1), "in_progress: x4 pending");
         scene.run(start_step(1));
@@ -296,12 +299,12 @@ mod tests {
         scene.check(
             roll_back_to_run(3, 1, 1),
             expect![[r#"
-            pipeline: RolledBack to R1 keeping 1, removing v2 v3, by UserRequest
-            run R2: Removed
-            run R3: Removed
-            run R1: Rewound keeping Some(1)
-            run R1: Completed
-        "#]],
+                pipeline: RolledBack to R1 keeping 1, removing v2 v3, by UserRequest
+                run R2: RunRemoved
+                run R3: RunRemoved
+                run R1: RolledBack to node 2
+                run R1: Completed
+            "#]],
         );
         scene.check_code(start_step(2), "rolled_back");
         scene.run(start(4));
@@ -333,8 +336,8 @@ mod tests {
         scene.check(
             cancel(1, 2),
             expect![[r#"
-            refused (rolled_back): execution 01900000-0000-78f3-8b11-a2ef039be685 was rolled back
-        "#]],
+                refused (rolled_back): execution 00000000-0000-7000-8000-000100001002 was rolled back
+            "#]],
         );
     }
 
@@ -367,13 +370,13 @@ mod tests {
         scene.check(
             roll_back_to_run(4, 1, 0),
             expect![[r#"
-            pipeline: RolledBack to R1 keeping 0, removing v2 v3 v4, by UserRequest
-            run R2: Removed
-            run R3: Removed
-            run R4: Removed
-            run R1: Rewound keeping Some(0)
-            run R1: ExecutionMade x3 B at 1
-        "#]],
+                pipeline: RolledBack to R1 keeping 0, removing v2 v3 v4, by UserRequest
+                run R2: RunRemoved
+                run R3: RunRemoved
+                run R4: RunRemoved
+                run R1: RolledBack to node 1
+                run R1: ExecutionMade x3 B at 1
+            "#]],
         );
         assert_eq!(scene.pipeline().active.len(), 1);
         scene.run(undo(&scene));
@@ -389,7 +392,7 @@ mod tests {
     fn the_target_must_be_completed() {
         let mut scene = Scene::new().with_pipeline(&[form("A"), form("B")]).with_run();
         scene.check(roll_back(1, 0), expect![[r#"
-            refused (wrong_state): cannot roll back to this checkpoint: execution 01900000-0000-77c8-970f-d218ca8b8401 is in_progress
+            refused (wrong_state): cannot roll back to this checkpoint: execution 00000000-0000-7000-8000-000100001001 is in_progress
         "#]]);
     }
 }

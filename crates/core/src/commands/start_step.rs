@@ -19,10 +19,7 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
             return Err(wrong_run(draft, run, "start a step")?);
         }
     }
-    let active = state.branches.values().flat_map(|b| b.active.iter());
-    let pending = active
-        .filter_map(|x| Some((*x, state.execution(*x)?)))
-        .find(|(_, execution)| execution.state == ExecutionState::Pending);
+    let pending = state.active().find(|(_, execution)| execution.state == ExecutionState::Pending);
     let current = pending.or_else(|| state.current()).map(|(x, e)| (x, e.id, e.state));
     let Some((x, id, standing)) = current else { return Err(wrong_run(draft, run, "start a step")?) };
     draft.reply.execution = Some(id);
@@ -84,8 +81,8 @@ mod tests {
         scene.check(
             start_step(1),
             expect![[r#"
-            refused (wrong_state): cannot start a step: run 00000000-0000-7000-8000-000000001001 is completed
-        "#]],
+                refused (wrong_state): cannot start a step: run 00000000-0000-7000-8000-000100001000 is completed
+            "#]],
         );
     }
 

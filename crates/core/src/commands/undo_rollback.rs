@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::decision::{Draft, World};
 use crate::event::{PipelineEvent, RollbackRecord, RunEvent};
-use crate::state::run::{ExecutionState, RunState};
-use crate::{PipelineId, Rejection, RollbackId, StreamId};
+use crate::state::run::{ExecutionState, RunState, RunStatus};
+use crate::{ExecNo, PipelineId, Rejection, RollbackId, StreamId};
 
 /// The streams that the rule looks at.
 pub(super) fn needs(
@@ -51,10 +51,18 @@ pub fn decide(draft: &mut Draft<'_>, pipeline: PipelineId, rollback: RollbackId)
 
 /// What has happened in the target run since, if anything has.
 fn moved_on(run: &RunState, record: &RollbackRecord) -> Option<String> {
-    let removed = run.removed.get(&record.rollback)?;
-    let fresh = run.executions.iter().filter(|(x, _)| x.0 > removed.visits);
-    let begun = fresh.map(|(_, e)| e).find(|e| e.state != ExecutionState::Pending);
-    begun.map(|e| format!("checkpoint {} was started since", e.position))
+    match run.status {
+        RunStatus::Aborted => return Some("the run was aborted since".to_owned()),
+        RunStatus::Failed => return Some("the run was declared failed since".to_owned()),
+        RunStatus::NotStarted | RunStatus::InProgress | RunStatus::Paused | RunStatus::Completed => {}
+    }
+    let mut branches = run.graph.branches().map(|(_, branch)| branch);
+    let made = branches.find(|branch| branch.cause.rollback() == Some(record.rollback))?;
+    let begun = |x: &ExecNo| run.execution(*x).filter(|e| e.state != ExecutionState::Pending);
+    if made.head != made.from {
+        return Some("the run went on since".to_owned());
+    }
+    made.active.iter().find_map(begun).map(|e| format!("checkpoint {} was started since", e.position))
 }
 
 fn restore(
@@ -66,7 +74,7 @@ fn restore(
     draft.on_pipeline(pipeline, PipelineEvent::RollbackUndone { rollback });
     let target = record.target.0;
     let was_active = draft.run(target)?.status.is_active();
-    draft.on_run(target, RunEvent::Unwound { rollback });
+    draft.on_run(target, RunEvent::Undone { rollback });
     let is_active = draft.run(target)?.status.is_active();
     match (was_active, is_active) {
         (false, true) => draft.on_pipeline(pipeline, PipelineEvent::RunReopened { run: target }),
@@ -74,7 +82,7 @@ fn restore(
         (true, true) | (false, false) => {}
     }
     for (run, _) in &record.removed_runs {
-        draft.on_run(*run, RunEvent::Unwound { rollback });
+        draft.on_run(*run, RunEvent::RunRestored { rollback });
         if draft.run(*run)?.status.is_active() {
             draft.on_pipeline(pipeline, PipelineEvent::RunReopened { run: *run });
         }
@@ -98,18 +106,20 @@ mod tests {
     fn everything_comes_back() {
         let mut scene = Scene::new().with_pipeline(&[form("A"), form("B")]).with_run();
         approve_all(&mut scene, 1);
-        let before = scene.state(1).executions.clone();
+        let executions =
+            |scene: &Scene| -> Vec<_> { scene.state(1).executions().map(|(x, e)| (x, e.clone())).collect() };
+        let before = executions(&scene);
         scene.run(roll_back(1, 0));
         scene.check(
             undo(&scene),
             expect![[r#"
-            pipeline: RollbackUndone
-            pipeline: RunClosed { run: R1 }
-            run R1: Unwound
-        "#]],
+                pipeline: RollbackUndone
+                pipeline: RunClosed { run: R1 }
+                run R1: Undone
+            "#]],
         );
         assert_eq!(scene.status(1), "completed");
-        assert_eq!(scene.state(1).executions, before);
+        assert_eq!(executions(&scene), before);
     }
 
     #[test]

@@ -23,15 +23,17 @@ macro_rules! kinds {
     };
 }
 
+mod failure;
 mod home;
 mod journal;
 mod parts;
 mod pipeline;
 mod run;
 
+pub use failure::{Failure, FailureKind};
 pub use home::{HomeEvent, Role};
 pub use journal::{Entry, Level, MessageRole};
-pub use parts::{Failure, Made, Opening, Origin, PauseReason, Place, Usage};
+pub use parts::{LoopEnd, Made, Opening, Origin, PauseReason, Place, SkipReason, Usage};
 pub(crate) use parts::{is_none_u32, is_one, is_zero, one};
 pub use pipeline::{Drift, Drifted, PipelineEvent, RollbackRecord, RollbackType, TriggeredBy};
 pub use run::RunEvent;

@@ -30,19 +30,16 @@ pub enum Origin {
     },
 }
 
-/// Where in a plan a visit is.
+/// Where in a plan a visit is, without the branch.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Place {
-    /// The branch.
-    #[serde(rename = "b", default, skip_serializing_if = "is_zero")]
-    pub branch: BranchNo,
     /// The step.
     #[serde(rename = "s")]
     pub step: StepId,
     /// The groups and loops around it, outermost first, with their iterations from 1.
     #[serde(rename = "p", default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<(StepId, u32)>,
-    /// The how-manieth visit of the branch to the step, from 1.
+    /// 1-based number of the visit to this step, counting repeats that people asked for.
     #[serde(rename = "v", default = "one", skip_serializing_if = "is_one")]
     pub visit: u32,
 }
@@ -59,26 +56,6 @@ pub(crate) fn one() -> u32 {
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for a reference
 pub(crate) fn is_one(n: &u32) -> bool {
     *n == 1
-}
-
-/// Why an attempt failed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
-    /// A stable word: `timeout`, `cancelled`, `script_error`, …
-    #[serde(rename = "type")]
-    pub error_type: Text,
-    /// One sentence.
-    pub message: Text,
-    /// Where in somebody's code.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trace: Option<Text>,
-}
-
-impl Failure {
-    /// A failure without a trace.
-    pub fn new(error_type: &str, message: &str) -> Self {
-        Self { error_type: error_type.into(), message: message.into(), trace: None }
-    }
 }
 
 /// An output as it was made.
@@ -158,6 +135,31 @@ impl Opening {
     pub(super) fn is_work(&self) -> bool {
         *self == Self::Work
     }
+}
+
+/// Why a step was skipped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SkipReason {
+    /// A person chose to skip it at a gate.
+    #[default]
+    Choice,
+    /// Its condition is false.
+    Condition,
+}
+
+/// What ended a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LoopEnd {
+    /// It made as many passes as it should.
+    Count,
+    /// Its condition.
+    Condition,
+    /// There is no further item.
+    Items,
+    /// The limit on passes.
+    Limit,
 }
 
 /// Why a run is paused.

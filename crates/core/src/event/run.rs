@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::Text;
+use super::failure::Failure;
 use super::parts::{
-    Failure, Made, Opening, Origin, PauseReason, Place, Usage, is_none_u32, is_one, is_zero, one,
+    LoopEnd, Made, Opening, Origin, PauseReason, Place, SkipReason, Usage, is_none_u32, is_one, is_zero, one,
 };
 use crate::budget::{Amounts, Reached, Scope};
 use crate::plan::Choice;
-use crate::{
-    ArtifactRecordId, BranchNo, Digest, ExecNo, ExecutionId, GateId, NodeNo, RollbackId, StepId, Timestamp,
-};
+use crate::state::run::FrontDelta;
+use crate::{ArtifactRecordId, BranchNo, Digest, ExecNo, GateId, NodeNo, RollbackId, Timestamp};
 
 /// Events of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,10 +36,11 @@ pub enum RunEvent {
     /// A visit to a step was made.
     #[serde(rename = "exec")]
     ExecutionMade {
-        /// Its ordinal.
+        /// Its number; its id is derived from it and the run's.
         x: ExecNo,
-        /// Its id.
-        id: ExecutionId,
+        /// The branch.
+        #[serde(rename = "b", default, skip_serializing_if = "is_zero")]
+        branch: BranchNo,
         /// Where.
         #[serde(flatten)]
         place: Place,
@@ -61,13 +62,21 @@ pub enum RunEvent {
         /// Whether it begins only when somebody says so.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         held: bool,
+        /// What a person who asked for the repeat wants changed.
+        #[serde(rename = "f", default, skip_serializing_if = "Option::is_none")]
+        feedback: Option<Text>,
     },
     /// A step was left out.
     #[serde(rename = "skipped")]
     StepSkipped {
+        /// The branch.
+        #[serde(rename = "b", default, skip_serializing_if = "is_zero")]
+        branch: BranchNo,
         /// Where.
         #[serde(flatten)]
         place: Place,
+        /// What decided it.
+        why: SkipReason,
     },
     /// A person is asked whether a step may begin.
     #[serde(rename = "ask_start")]
@@ -340,6 +349,9 @@ pub enum RunEvent {
     GateAsked {
         /// The question.
         gate: GateId,
+        /// The branch.
+        #[serde(rename = "b", default, skip_serializing_if = "is_zero")]
+        branch: BranchNo,
         /// Where.
         #[serde(flatten)]
         place: Place,
@@ -357,93 +369,36 @@ pub enum RunEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         feedback: Option<Text>,
     },
-    /// Steps before a gate are visited again.
-    #[serde(rename = "repeated")]
-    Repeated {
-        /// The gate from which.
+    /// The front of a branch changed in a way that no other event of the command implies.
+    #[serde(rename = "moved")]
+    FrontMoved {
+        /// The branch.
+        #[serde(rename = "b", default, skip_serializing_if = "is_zero")]
+        branch: BranchNo,
+        /// How.
         #[serde(flatten)]
-        place: Place,
-        /// The steps on the way back to it, the gate included.
-        steps: Vec<StepId>,
+        delta: FrontDelta,
     },
-    /// Steps are to be left out when they are reached.
-    #[serde(rename = "skip")]
-    SkipsAdded {
-        /// In which branch.
-        #[serde(rename = "b", default, skip_serializing_if = "is_zero")]
-        branch: BranchNo,
-        /// Which.
-        steps: Vec<StepId>,
-    },
-    /// One of several predecessors of a step is done.
-    #[serde(rename = "join")]
-    Joined {
-        /// In which branch.
-        #[serde(rename = "b", default, skip_serializing_if = "is_zero")]
-        branch: BranchNo,
-        /// The step that waits.
-        step: StepId,
-        /// How many have arrived; 0: all had, and the count begins anew.
-        arrived: u32,
-    },
-    /// A group or loop began, or a loop went round.
-    #[serde(rename = "round")]
-    RoundBegan {
-        /// In which branch.
-        #[serde(rename = "b", default, skip_serializing_if = "is_zero")]
-        branch: BranchNo,
-        /// Which group or loop.
-        #[serde(rename = "s")]
-        step: StepId,
-        /// The round, from 1.
-        #[serde(rename = "i")]
-        iteration: u32,
-        /// How many children must be done.
-        #[serde(rename = "c")]
-        children: u32,
-    },
-    /// A group or loop is done.
+    /// A loop made its last pass.
     #[serde(rename = "left")]
-    RoundsEnded {
+    LoopEnded {
+        /// The branch.
+        #[serde(rename = "b", default, skip_serializing_if = "is_zero")]
+        branch: BranchNo,
         /// Where.
         #[serde(flatten)]
         place: Place,
+        /// What ended it.
+        why: LoopEnd,
     },
-    /// A branch was made at an older node.
+    /// A client continued from an older node: a branch beside the others.
     #[serde(rename = "forked")]
     Forked {
         /// The new branch.
+        #[serde(rename = "b")]
         branch: BranchNo,
-        /// Where it begins.
+        /// The node that it continues from.
         from: NodeNo,
-    },
-    /// A point was saved without going on.
-    #[serde(rename = "checkpointed")]
-    Checkpointed {
-        /// In which branch.
-        #[serde(rename = "b", default, skip_serializing_if = "is_zero")]
-        branch: BranchNo,
-        /// What was noted.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        note: Option<Text>,
-    },
-    /// An agent's output was refused.
-    #[serde(rename = "blocked")]
-    AttemptBlocked {
-        /// In which branch.
-        #[serde(rename = "b", default, skip_serializing_if = "is_zero")]
-        branch: BranchNo,
-        /// Why.
-        reason: Text,
-    },
-    /// Values were added to a branch's context.
-    #[serde(rename = "context")]
-    ContextMerged {
-        /// In which branch.
-        #[serde(rename = "b", default, skip_serializing_if = "is_zero")]
-        branch: BranchNo,
-        /// The values.
-        delta: Map<String, Value>,
     },
     /// The run will pause when the present step ends.
     #[serde(rename = "pause_asked")]
@@ -477,29 +432,52 @@ pub enum RunEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<Text>,
     },
-    /// Executions behind a position were taken out of the active views.
+    /// The run went back to a node: a new branch continues from there, and the old one is retired.
     #[serde(rename = "rewound")]
-    Rewound {
-        /// By which rollback.
-        rollback: RollbackId,
-        /// The last position that stays; none: nothing stays.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        keep: Option<u32>,
-        /// The archive's folder.
-        archive: Text,
-    },
-    /// The whole run was taken out of the active views.
-    #[serde(rename = "removed")]
-    Removed {
-        /// By which rollback.
+    RolledBack {
+        /// The new branch.
+        #[serde(rename = "b")]
+        branch: BranchNo,
+        /// The node that it continues from.
+        from: NodeNo,
+        /// The branch that is retired.
+        retires: BranchNo,
+        /// The rollback.
         rollback: RollbackId,
         /// The archive's folder.
         archive: Text,
     },
-    /// What a rollback had taken out is back.
+    /// The files of a snapshot were restored: a new branch continues from its node, and the old one is retired.
+    #[serde(rename = "recovered")]
+    Recovered {
+        /// The new branch.
+        #[serde(rename = "b")]
+        branch: BranchNo,
+        /// The node that it continues from.
+        from: NodeNo,
+        /// The branch that is retired.
+        retires: BranchNo,
+        /// The recovery.
+        rollback: RollbackId,
+    },
+    /// A rollback or recovery was undone: the branch that it retired is live again.
     #[serde(rename = "unwound")]
-    Unwound {
-        /// Which rollback was undone.
+    Undone {
+        /// Which.
+        rollback: RollbackId,
+    },
+    /// A rollback to an earlier run removed this one from the active views.
+    #[serde(rename = "removed")]
+    RunRemoved {
+        /// The rollback.
+        rollback: RollbackId,
+        /// The archive's folder.
+        archive: Text,
+    },
+    /// The rollback that had removed the run was undone.
+    #[serde(rename = "restored")]
+    RunRestored {
+        /// The rollback.
         rollback: RollbackId,
     },
 }

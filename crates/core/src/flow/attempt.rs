@@ -7,7 +7,7 @@ use super::{ask_to_start, body_of, policy_of, settle, step_done};
 use crate::commands::roll_back;
 use crate::decision::Draft;
 use crate::definition::OnFailure;
-use crate::event::{Failure, Opening, PauseReason, RunEvent, Usage};
+use crate::event::{Failure, FailureKind, Opening, PauseReason, RunEvent, Usage};
 use crate::plan::{Body, Policy, Work};
 use crate::state::run::{Execution, ExecutionState, RunStatus};
 use crate::{Digest, ExecNo, GateId, Rejection, RunId};
@@ -71,7 +71,7 @@ pub fn finish_work(
     let missing = missing_artifacts(&body, &*draft.execution(run, x)?);
     if !missing.is_empty() {
         let message = format!("declared artifacts were not made: {}", missing.join(", "));
-        return fail_attempt(draft, run, x, Failure::new("missing_artifacts", &message), usage);
+        return fail_attempt(draft, run, x, Failure::new(FailureKind::MissingArtifacts, &message), usage);
     }
     let policy = body.policy();
     if policy.judge.is_some() {
@@ -128,13 +128,13 @@ pub fn complete(
     usage: Usage,
 ) -> Result<(), Rejection> {
     let execution = draft.execution(run, x)?;
-    let place = execution.place.clone();
+    let (branch, place) = (execution.branch, execution.place.clone());
     let records: Vec<_> = execution.artifacts.iter().map(|output| output.made.record).collect();
     for record in records {
         draft.on_run(run, RunEvent::ArtifactPromoted { x, record });
     }
     draft.on_run(run, RunEvent::ExecutionCompleted { x, output, usage });
-    step_done(draft, run, &place)
+    step_done(draft, run, branch, &place)
 }
 
 /// An attempt failed: another one follows, or the step has failed for good.
@@ -179,11 +179,7 @@ fn pause_after_failure(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejectio
     if state.status != RunStatus::InProgress {
         return Ok(());
     }
-    let others_work = state
-        .branches
-        .values()
-        .flat_map(|b| b.active.iter())
-        .any(|x| state.execution(*x).is_some_and(|e| e.state.in_flight() || e.state.gate().is_some()));
+    let others_work = state.active().any(|(_, e)| e.state.in_flight() || e.state.gate().is_some());
     if !others_work {
         draft.on_run(run, RunEvent::Paused { reason: PauseReason::StepFailed });
         return Ok(());

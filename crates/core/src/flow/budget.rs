@@ -4,7 +4,7 @@ use super::{fail_for_good, policy_of};
 use crate::budget::{Amounts, Scope};
 use crate::decision::Draft;
 use crate::definition::{Fault, OnFailure};
-use crate::event::{Failure, PipelineEvent, RunEvent, Text, Usage};
+use crate::event::{Failure, FailureKind, PipelineEvent, RunEvent, Text, Usage};
 use crate::{ExecNo, GateId, Rejection, RunId};
 
 /// The answer is an amount to add, or `stop`.
@@ -28,7 +28,7 @@ pub fn answer_budget(
             reached.measure.words(reached.spent),
             reached.measure.words(reached.limit),
         );
-        let failure = Failure::new("budget_reached", &message);
+        let failure = Failure::new(FailureKind::BudgetReached, &message);
         return fail_for_good(draft, run, x, failure, Usage::default(), OnFailure::PausePipeline);
     }
     let by = reached.measure.read(answer).map_err(|fault| Rejection::Invalid(vec![fault]))?;
@@ -53,6 +53,7 @@ pub fn answer_budget(
 mod tests {
     use expect_test::expect;
 
+    use crate::RunCommand;
     use crate::budget::{Measure, Reached, Scope};
     use crate::commands::answer_gate::AnswerGate;
     use crate::commands::record_outcome::Outcome;
@@ -61,7 +62,6 @@ mod tests {
     use crate::testing::{
         Scene, When, cancel, judged_by, note, on_run, outcome, outcome_done, pause, script, verdict,
     };
-    use crate::{ExecNo, RunCommand};
 
     fn over(scene: &Scene, scope: Scope) -> When {
         let reached = Reached { scope, measure: Measure::Cost, limit: 2_000_000, spent: 2_100_000 };
@@ -112,7 +112,7 @@ mod tests {
             "#]],
         );
         assert_eq!(scene.state(1).owed, owed);
-        assert_eq!(scene.state(1).executions[&ExecNo(1)].raised.cost, 1_500_000);
+        assert_eq!(scene.execution(1, 1).raised.cost, 1_500_000);
         scene.check_code(raise, "not_found");
         scene.run(outcome_done(&scene, 1, 1));
         assert_eq!(scene.status(1), "completed");

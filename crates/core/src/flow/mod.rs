@@ -5,6 +5,7 @@
 
 mod approval;
 mod attempt;
+mod branch;
 mod budget;
 mod walk;
 
@@ -13,10 +14,9 @@ pub use attempt::{
     ask_to_complete, begin_attempt, complete, fail_attempt, fail_for_good, finish_work, shown_digest,
     start_or_hold,
 };
+pub use branch::{BranchCause, branch_from};
 pub use budget::answer_budget;
-pub use walk::{
-    ask_to_start, close_run, make_execution, repeat, settle, start_plan, start_waiting, step_done,
-};
+pub use walk::{ask_to_start, close_run, repeat, settle, skip, start_plan, start_waiting, step_done};
 
 use std::sync::Arc;
 
@@ -60,11 +60,7 @@ pub fn missing_dependencies(draft: &Draft<'_>, run: RunId, x: ExecNo) -> Result<
         plan.find(&StepId::from(*id)).is_some_and(|node| {
             let node = &plan.nodes[node];
             let completed = |e: &Execution| e.place.step == node.id && e.state == ExecutionState::Completed;
-            if is_pipeline {
-                node.position < position
-            } else {
-                state.executions.values().any(|e| completed(e))
-            }
+            if is_pipeline { node.position < position } else { state.executions().any(|(_, e)| completed(e)) }
         })
     };
     let missing = required.iter().filter(|id| !done(id));

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use super::{begin_attempt, body_of, missing_dependencies, policy_of};
 use crate::decision::Draft;
-use crate::event::{PauseReason, PipelineEvent, Place, RunEvent};
+use crate::event::{LoopEnd, PauseReason, PipelineEvent, Place, RunEvent, SkipReason, Text};
 use crate::plan::{LoadedPlan, NodeShape};
-use crate::state::run::{ExecutionState, RunStatus, Stage};
-use crate::{BranchNo, ExecNo, ExecutionId, GateId, Rejection, RunId, StepId};
+use crate::state::run::{
+    Branch, ExecutionState, Front, FrontChange, FrontDelta, Return, Round, RunStatus, Stage,
+};
+use crate::{BranchNo, ExecNo, GateId, Rejection, RunId, StepId};
 
 /// How many nodes one command may pass: a loop over steps that are all left out ends here.
 const MAX_PASSED: u32 = 10_000;
@@ -19,6 +21,8 @@ enum Todo {
     Done { node: usize, path: Vec<(StepId, u32)> },
 }
 
+/// A walk through the plan. It works on a copy of the branch's front, and writes down at its end what the events on the
+/// way do not imply.
 struct Walk {
     run: RunId,
     branch: BranchNo,
@@ -26,39 +30,84 @@ struct Walk {
     todo: Vec<Todo>,
     /// Whether this walk begins the run: its first steps begin with it.
     first: bool,
+    front: Front,
+    delta: FrontDelta,
 }
 
 /// Enters the nodes that a run begins with.
 pub fn start_plan(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
-    let plan = draft.plan(run)?;
-    let mut walk = Walk { run, branch: BranchNo(0), plan: plan.clone(), todo: Vec::new(), first: true };
+    let mut walk = Walk::on(draft, run, BranchNo(0))?;
+    walk.first = true;
+    let plan = walk.plan.clone();
     walk.push_all(plan.roots(), &[]);
     walk.go(draft)
 }
 
-/// Goes on behind a step, gate or container that is done.
-pub fn step_done(draft: &mut Draft<'_>, run: RunId, place: &Place) -> Result<(), Rejection> {
-    let plan = draft.plan(run)?;
-    let missing = || Rejection::NotFound { what: "step", id: place.step.to_string() };
-    let node = plan.find(&place.step).ok_or_else(missing)?;
-    let todo = vec![Todo::Done { node, path: place.path.clone() }];
-    Walk { run, branch: place.branch, plan, todo, first: false }.go(draft)
+/// Continues after a step, gate or container that is done.
+pub fn step_done(
+    draft: &mut Draft<'_>,
+    run: RunId,
+    branch: BranchNo,
+    place: &Place,
+) -> Result<(), Rejection> {
+    let mut walk = Walk::on(draft, run, branch)?;
+    let node = walk.find(&place.step)?;
+    walk.todo.push(Todo::Done { node, path: place.path.clone() });
+    walk.go(draft)
+}
+
+/// Continues after a gate, skipping steps when they are reached.
+pub fn skip(
+    draft: &mut Draft<'_>,
+    run: RunId,
+    branch: BranchNo,
+    gate: &Place,
+    steps: &[StepId],
+) -> Result<(), Rejection> {
+    let mut walk = Walk::on(draft, run, branch)?;
+    for step in steps {
+        walk.change(FrontChange::Skip(step.clone(), true));
+    }
+    let node = walk.find(&gate.step)?;
+    walk.todo.push(Todo::Done { node, path: gate.path.clone() });
+    walk.go(draft)
 }
 
 /// Visits an earlier sibling of a gate again; the way leads back to the gate from there, and nowhere else.
-pub fn repeat(draft: &mut Draft<'_>, run: RunId, gate: &Place, step: &StepId) -> Result<(), Rejection> {
-    let plan = draft.plan(run)?;
-    let missing = || Rejection::NotFound { what: "step", id: step.to_string() };
-    let to = plan.find(&gate.step).ok_or_else(missing)?;
-    let from = plan.find(step).ok_or_else(missing)?;
+pub fn repeat(
+    draft: &mut Draft<'_>,
+    run: RunId,
+    branch: BranchNo,
+    gate: &Place,
+    step: &StepId,
+    feedback: Option<&Text>,
+) -> Result<(), Rejection> {
+    let mut walk = Walk::on(draft, run, branch)?;
+    let plan = walk.plan.clone();
+    let (to, from) = (walk.find(&gate.step)?, walk.find(step)?);
     let again = plan.between(from, to);
     if from == to || !again.contains(&from) {
-        return Err(missing());
+        return Err(Rejection::NotFound { what: "step", id: step.to_string() });
     }
-    refuse_while_repeated(draft, run, gate, again.iter().map(|&node| &plan.nodes[node].id))?;
-    let steps = again.iter().map(|&node| plan.nodes[node].id.clone()).collect();
-    draft.on_run(run, RunEvent::Repeated { place: gate.clone(), steps });
-    // What comes from beside the way has arrived before and does not come again.
+    walk.refuse_while_repeated(gate, again.iter().map(|&node| &plan.nodes[node].id))?;
+    for &node in &again {
+        let step = &plan.nodes[node].id;
+        let visits = walk.front.visits.get(step).copied().unwrap_or(1) + 1;
+        walk.change(FrontChange::Visit(step.clone(), Some(visits)));
+        walk.change(FrontChange::Join(step.clone(), None));
+        if *step != gate.step {
+            let way = Return { gate: gate.step.clone(), feedback: feedback.cloned() };
+            walk.change(FrontChange::Return(step.clone(), Some(way)));
+        }
+    }
+    // The steps on the way count as children that are not done, once more.
+    if let Some((around, _)) = gate.path.last()
+        && let Some(round) = walk.front.rounds.get(around).copied()
+    {
+        let left = round.left.saturating_add(again.len() as u32);
+        walk.change(FrontChange::Round(around.clone(), Some(Round { left, ..round })));
+    }
+    // Predecessors that are not on the way have arrived before and do not come again.
     let mut inside: BTreeMap<usize, u32> = BTreeMap::new();
     for &next in again.iter().filter(|&&node| node != to).flat_map(|&node| &plan.nodes[node].next) {
         *inside.entry(next).or_default() += 1;
@@ -67,36 +116,51 @@ pub fn repeat(draft: &mut Draft<'_>, run: RunId, gate: &Place, step: &StepId) ->
         let coming = inside.get(&node).copied().unwrap_or(0);
         let arrived = plan.nodes[node].needs.saturating_sub(coming);
         if arrived > 0 {
-            let step = plan.nodes[node].id.clone();
-            draft.on_run(run, RunEvent::Joined { branch: gate.branch, step, arrived });
+            walk.change(FrontChange::Join(plan.nodes[node].id.clone(), Some(arrived)));
         }
     }
-    let todo = vec![Todo::Enter { node: from, path: gate.path.clone() }];
-    Walk { run, branch: gate.branch, plan, todo, first: true }.go(draft)
-}
-
-/// Two gates cannot have the same step repeated at once: it could come back to one of them only.
-fn refuse_while_repeated<'p>(
-    draft: &Draft<'_>,
-    run: RunId,
-    gate: &Place,
-    mut steps: impl Iterator<Item = &'p StepId>,
-) -> Result<(), Rejection> {
-    let Some(branch) = draft.run(run)?.branches.get(&gate.branch) else { return Ok(()) };
-    let busy = |step: &StepId| *step != gate.step && branch.ways.get(step).is_some_and(|way| !way.done);
-    match steps.find(|step| busy(step)) {
-        None => Ok(()),
-        Some(step) => Err(Rejection::WrongState {
-            action: "repeat the step",
-            what: "step",
-            id: step.to_string(),
-            state: "being repeated already",
-            possible: vec!["answer again when it is done", "pick another option"],
-        }),
-    }
+    walk.first = true;
+    walk.todo.push(Todo::Enter { node: from, path: gate.path.clone() });
+    walk.go(draft)
 }
 
 impl Walk {
+    fn on(draft: &Draft<'_>, run: RunId, branch: BranchNo) -> Result<Self, Rejection> {
+        let missing = || Rejection::NotFound { what: "branch", id: format!("{} of run {run}", branch.0) };
+        let front = draft.run(run)?.graph.branch(branch).ok_or_else(missing)?.front.clone();
+        let (plan, delta) = (draft.plan(run)?, FrontDelta::default());
+        Ok(Self { run, branch, plan, todo: Vec::new(), first: false, front, delta })
+    }
+
+    fn find(&self, step: &StepId) -> Result<usize, Rejection> {
+        let missing = || Rejection::NotFound { what: "step", id: step.to_string() };
+        self.plan.find(step).ok_or_else(missing)
+    }
+
+    /// Changes the front in a way that no other event implies.
+    fn change(&mut self, change: FrontChange) {
+        self.front.apply(&change);
+        self.delta.changes.push(change);
+    }
+
+    /// Two gates cannot have the same step repeated at once: it could come back to one of them only.
+    fn refuse_while_repeated<'p>(
+        &self,
+        gate: &Place,
+        mut steps: impl Iterator<Item = &'p StepId>,
+    ) -> Result<(), Rejection> {
+        match steps.find(|step| **step != gate.step && self.front.returns.contains_key(*step)) {
+            None => Ok(()),
+            Some(step) => Err(Rejection::WrongState {
+                action: "repeat the step",
+                what: "step",
+                id: step.to_string(),
+                state: "being repeated already",
+                possible: vec!["answer again when it is done", "pick another option"],
+            }),
+        }
+    }
+
     fn push_all(&mut self, nodes: &[usize], path: &[(StepId, u32)]) {
         // The list is worked off from its end, so the first node goes on last.
         for node in nodes.iter().rev() {
@@ -119,7 +183,20 @@ impl Walk {
                 Todo::Done { node, path } => self.done(draft, node, path)?,
             }
         }
+        self.write_moved(draft)?;
         settle(draft, self.run)
+    }
+
+    /// Writes down what the events of the walk do not imply.
+    fn write_moved(&mut self, draft: &mut Draft<'_>) -> Result<(), Rejection> {
+        let mut delta = std::mem::take(&mut self.delta);
+        if let Some(branch) = draft.run(self.run)?.graph.branch(self.branch) {
+            delta.compact(&branch.front);
+        }
+        if !delta.is_empty() {
+            draft.on_run(self.run, RunEvent::FrontMoved { branch: self.branch, delta });
+        }
+        Ok(())
     }
 
     fn enter(
@@ -130,29 +207,42 @@ impl Walk {
     ) -> Result<(), Rejection> {
         let plan = self.plan.clone();
         let info = &plan.nodes[node];
-        let place = self.place(draft, &info.id, &path)?;
-        if self.is_skipped(draft, &info.id)? {
-            draft.on_run(self.run, RunEvent::StepSkipped { place });
+        let place = self.place(&info.id, &path);
+        let branch = self.branch;
+        if self.front.skips.contains(&info.id) {
+            if let Some(change) = self.front.child_done(&place) {
+                self.change(change);
+            }
+            draft.on_run(self.run, RunEvent::StepSkipped { branch, place, why: SkipReason::Choice });
             self.todo.push(Todo::Done { node, path });
             return Ok(());
         }
         match &info.kind {
             NodeShape::Step => {
-                let x = make_execution(draft, self.run, place, info.position, false)?;
+                let feedback = self.front.returns.get(&info.id).and_then(|way| way.feedback.clone());
+                let fresh = Fresh { branch, place, position: info.position, held: false, feedback };
+                let x = make_execution(draft, self.run, fresh)?;
                 super::start_or_hold(draft, self.run, x, self.first)?;
             }
             NodeShape::Gate(choice) => {
                 let gate = GateId(draft.ids.mint());
-                draft.on_run(self.run, RunEvent::GateAsked { gate, place, choice: choice.clone() });
+                let choice = choice.clone();
+                draft.on_run(self.run, RunEvent::GateAsked { gate, branch, place, choice });
             }
-            NodeShape::Container { roots, children, .. } => {
-                self.round(draft, &info.id, 1, *children);
-                let mut inner = path;
-                inner.push((info.id.clone(), 1));
-                self.push_all(roots, &inner);
-            }
+            NodeShape::Container { .. } => self.begin_pass(node, path, 1),
         }
         Ok(())
+    }
+
+    /// Enters a group, or a loop for one more pass.
+    fn begin_pass(&mut self, node: usize, mut path: Vec<(StepId, u32)>, iteration: u32) {
+        let plan = self.plan.clone();
+        let info = &plan.nodes[node];
+        let NodeShape::Container { roots, children, times, .. } = &info.kind else { return };
+        let round = Round { iteration, of: Some(*times), max: *times, left: *children };
+        self.change(FrontChange::Round(info.id.clone(), Some(round)));
+        path.push((info.id.clone(), iteration));
+        self.push_all(roots, &path);
     }
 
     fn done(
@@ -165,123 +255,121 @@ impl Walk {
         let info = &plan.nodes[node];
         let mut ready = Vec::new();
         for &next in &info.next {
-            if self.leads_to(draft, &info.id, next)? && self.arrive(draft, next)? {
+            if self.leads_to(&info.id, next) && self.arrive(next) {
                 ready.push(next);
             }
         }
+        // The visit on the way back to a gate is over.
+        if self.front.returns.contains_key(&info.id) {
+            self.change(FrontChange::Return(info.id.clone(), None));
+        }
         self.push_all(&ready, &path);
-        match info.parent {
-            Some(parent) => self.child_done(draft, parent, path),
-            None => Ok(()),
-        }
-    }
-
-    /// Whether the way goes on to a sibling behind: always, but for a step that was visited again for a gate.
-    fn leads_to(&self, draft: &Draft<'_>, step: &StepId, next: usize) -> Result<bool, Rejection> {
-        let Some(branch) = draft.run(self.run)?.branches.get(&self.branch) else { return Ok(true) };
-        let next = &self.plan.nodes[next].id;
-        Ok(branch.ways.get(step).is_none_or(|way| {
-            way.gate == *next || branch.ways.get(next).is_some_and(|other| other.gate == way.gate)
-        }))
-    }
-
-    /// Counts an arrival at a node; true when it can be entered.
-    fn arrive(&self, draft: &mut Draft<'_>, node: usize) -> Result<bool, Rejection> {
-        let info = &self.plan.nodes[node];
-        if info.needs <= 1 {
-            return Ok(true);
-        }
-        let branch = draft.run(self.run)?.branches.get(&self.branch);
-        let before = branch.and_then(|b| b.joins.get(&info.id)).copied().unwrap_or(0);
-        let all = before + 1 >= info.needs;
-        let arrived = if all { 0 } else { before + 1 };
-        draft.on_run(self.run, RunEvent::Joined { branch: self.branch, step: info.id.clone(), arrived });
-        Ok(all)
-    }
-
-    /// A child of a container is done: goes round, or leaves it.
-    fn child_done(
-        &mut self,
-        draft: &mut Draft<'_>,
-        parent: usize,
-        mut path: Vec<(StepId, u32)>,
-    ) -> Result<(), Rejection> {
-        let plan = self.plan.clone();
-        let info = &plan.nodes[parent];
-        let NodeShape::Container { roots, children, times } = &info.kind else { return Ok(()) };
-        let branch = draft.run(self.run)?.branches.get(&self.branch);
-        let Some(round) = branch.and_then(|b| b.rounds.get(&info.id)).copied() else { return Ok(()) };
-        if round.left > 0 {
-            return Ok(());
-        }
-        path.pop();
-        if round.iteration < *times {
-            self.round(draft, &info.id, round.iteration + 1, *children);
-            let mut inner = path;
-            inner.push((info.id.clone(), round.iteration + 1));
-            self.push_all(roots, &inner);
-        } else {
-            let place = Place { branch: self.branch, step: info.id.clone(), path: path.clone(), visit: 1 };
-            draft.on_run(self.run, RunEvent::RoundsEnded { place });
-            self.todo.push(Todo::Done { node: parent, path });
+        if let Some(parent) = info.parent {
+            self.child_done(draft, parent, path);
         }
         Ok(())
     }
 
-    fn round(&self, draft: &mut Draft<'_>, step: &StepId, iteration: u32, children: u32) {
-        let step = step.clone();
-        draft.on_run(self.run, RunEvent::RoundBegan { branch: self.branch, step, iteration, children });
+    /// Whether the way continues to the next sibling: always, but for a step that was visited again for a gate.
+    fn leads_to(&self, step: &StepId, next: usize) -> bool {
+        let next = &self.plan.nodes[next].id;
+        let returns = &self.front.returns;
+        returns.get(step).is_none_or(|way| {
+            way.gate == *next || returns.get(next).is_some_and(|other| other.gate == way.gate)
+        })
     }
 
-    fn is_skipped(&self, draft: &Draft<'_>, step: &StepId) -> Result<bool, Rejection> {
-        Ok(draft.run(self.run)?.branches.get(&self.branch).is_some_and(|b| b.skips.contains(step)))
+    /// Counts an arrival at a node; true when it can be entered.
+    fn arrive(&mut self, node: usize) -> bool {
+        let plan = self.plan.clone();
+        let info = &plan.nodes[node];
+        if info.needs <= 1 {
+            return true;
+        }
+        let arrived = self.front.joins.get(&info.id).copied().unwrap_or(0) + 1;
+        let all = arrived >= info.needs;
+        self.change(FrontChange::Join(info.id.clone(), (!all).then_some(arrived)));
+        all
     }
 
-    fn place(&self, draft: &Draft<'_>, step: &StepId, path: &[(StepId, u32)]) -> Result<Place, Rejection> {
+    /// A child of a container is done: makes another pass, or leaves it.
+    fn child_done(&mut self, draft: &mut Draft<'_>, parent: usize, mut path: Vec<(StepId, u32)>) {
+        let plan = self.plan.clone();
+        let info = &plan.nodes[parent];
+        let NodeShape::Container { times, is_loop, .. } = &info.kind else { return };
+        let Some(round) = self.front.rounds.get(&info.id).copied().filter(|round| round.left == 0) else {
+            return;
+        };
+        path.pop();
+        if round.iteration < *times {
+            self.begin_pass(parent, path, round.iteration + 1);
+            return;
+        }
+        let place = self.place(&info.id, &path);
+        self.change(FrontChange::Round(info.id.clone(), None));
+        if let Some(change) = self.front.child_done(&place) {
+            self.change(change);
+        }
+        if *is_loop {
+            let (branch, why) = (self.branch, LoopEnd::Count);
+            draft.on_run(self.run, RunEvent::LoopEnded { branch, place, why });
+        }
+        self.todo.push(Todo::Done { node: parent, path });
+    }
+
+    fn place(&self, step: &StepId, path: &[(StepId, u32)]) -> Place {
         // Inside a loop the iteration tells visits apart; `visit` counts repeats by a person, of the step
         // itself and of what is around it.
-        let branch = draft.run(self.run)?.branches.get(&self.branch);
-        let repeats = |step: &StepId| branch.and_then(|b| b.repeats.get(step)).map_or(0, |times| times - 1);
+        let repeats = |step: &StepId| self.front.visits.get(step).map_or(0, |times| times - 1);
         let visit = 1 + repeats(step) + path.iter().map(|(around, _)| repeats(around)).sum::<u32>();
-        Ok(Place { branch: self.branch, step: step.clone(), path: path.to_vec(), visit })
+        Place { step: step.clone(), path: path.to_vec(), visit }
     }
 }
 
-/// Makes the execution of a step; it stands at pending.
-pub fn make_execution(
-    draft: &mut Draft<'_>,
-    run: RunId,
-    place: Place,
-    position: u32,
-    held: bool,
-) -> Result<ExecNo, Rejection> {
+/// An execution to be made.
+pub struct Fresh {
+    /// The branch.
+    pub branch: BranchNo,
+    /// Where.
+    pub place: Place,
+    /// Its position among its siblings.
+    pub position: u32,
+    /// Whether it begins only when a person starts it.
+    pub held: bool,
+    /// What a person who asked for a repeat wants changed.
+    pub feedback: Option<Text>,
+}
+
+/// Makes the execution of a step; its state is pending.
+pub fn make_execution(draft: &mut Draft<'_>, run: RunId, fresh: Fresh) -> Result<ExecNo, Rejection> {
     let state = draft.run(run)?;
-    let x = ExecNo(state.visits + 1);
+    let x = state.graph.next_execution();
+    let step = &fresh.place.step;
     let (body, name, policy) = if let Some(pipeline) = state.pipeline() {
-        let missing = || Rejection::NotFound { what: "checkpoint", id: place.step.to_string() };
-        let checkpoint = place.step.checkpoint().ok_or_else(missing)?;
+        let missing = || Rejection::NotFound { what: "checkpoint", id: step.to_string() };
+        let checkpoint = step.checkpoint().ok_or_else(missing)?;
         let pipeline = draft.pipeline(pipeline)?;
         let known = pipeline.checkpoints.get(&checkpoint).ok_or_else(missing)?;
         let definition = pipeline.bodies.get(&known.body).ok_or_else(missing)?;
         let policy = crate::plan::Body::Checkpoint(definition.clone()).policy();
         (Some(known.body), Some(definition.checkpoint_name.as_str().into()), policy)
     } else {
-        let missing = || Rejection::NotFound { what: "definition", id: place.step.to_string() };
-        (None, None, draft.plan(run)?.bodies.get(&place.step).ok_or_else(missing)?.policy())
+        let missing = || Rejection::NotFound { what: "definition", id: step.to_string() };
+        (None, None, draft.plan(run)?.bodies.get(step).ok_or_else(missing)?.policy())
     };
-    let id = ExecutionId(draft.ids.mint());
     draft.on_run(
         run,
         RunEvent::ExecutionMade {
             x,
-            id,
-            place,
-            position,
+            branch: fresh.branch,
+            place: fresh.place,
+            position: fresh.position,
             name,
             body,
             max_attempts: policy.max_attempts,
             max_revisions: policy.max_revisions,
-            held,
+            held: fresh.held,
+            feedback: fresh.feedback,
         },
     );
     Ok(x)
@@ -302,8 +390,9 @@ pub fn ask_to_start(draft: &mut Draft<'_>, run: RunId, x: ExecNo) -> Result<(), 
 /// nothing is left.
 pub fn settle(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
     let state = draft.run(run)?;
-    let idle =
-        state.branches.values().all(|b| b.active.is_empty() && b.asking.is_empty() && b.rounds.is_empty());
+    // The run is where its current branch is; work on other branches keeps it open.
+    let current = state.graph.branch(state.graph.current());
+    let idle = current.is_none_or(Branch::is_done) && state.owed.is_empty();
     if idle && state.status.is_active() {
         draft.on_run(run, RunEvent::Completed {});
         return close_run(draft, run);
@@ -312,8 +401,7 @@ pub fn settle(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
         return Ok(());
     }
     let mut failed = false;
-    for execution in state.branches.values().flat_map(|b| b.active.iter()).filter_map(|x| state.execution(*x))
-    {
+    for (_, execution) in state.active() {
         match execution.state {
             ExecutionState::Pending | ExecutionState::AwaitingStart(_) | ExecutionState::Completed => {}
             ExecutionState::Failed => failed = true,
@@ -337,9 +425,9 @@ pub fn settle(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
 /// Begins what is pending and was only kept from beginning by a pause.
 pub fn start_waiting(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
     let state = draft.run(run)?;
-    let waiting: Vec<ExecNo> = (state.branches.values().flat_map(|b| b.active.iter()))
-        .copied()
-        .filter(|x| state.execution(*x).is_some_and(|e| e.state == ExecutionState::Pending && !e.held_back))
+    let waiting: Vec<ExecNo> = (state.active())
+        .filter(|(_, e)| e.state == ExecutionState::Pending && !e.held_back)
+        .map(|(x, _)| x)
         .collect();
     for x in waiting {
         super::start_or_hold(draft, run, x, false)?;

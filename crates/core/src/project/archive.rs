@@ -1,53 +1,92 @@
 //! Rows that a rollback hides, and those that say where everything went.
 
-use super::run::{execution_row, outputs};
+use std::sync::Arc;
+
+use super::executions::{execution_row, outputs};
 use crate::paths::run_folder;
 use crate::places::{
     archived_beside, archived_checkpoint, archived_run, output_file, output_folder, own_folder,
 };
 use crate::rows::{Cell, Cells, Op, RowChange, Table};
-use crate::state::run::{Execution, RunState};
-use crate::{ExecNo, RollbackId};
+use crate::state::run::{Execution, Gate, Retired, RunState};
+use crate::{ExecNo, GateId, RollbackId};
 
-/// Executions behind a position were taken out.
-pub(super) fn rewound(
+/// A branch was retired: its executions and gates leave the active views.
+pub(super) fn rolled_back(
     before: &RunState,
     after: &RunState,
     rollback: RollbackId,
     changes: &mut Vec<RowChange>,
 ) {
-    let Some(removed) = after.removed.get(&rollback) else { return };
-    let mark = Cell::from(rollback.0);
-    let mut items = Items { rollback, archive: &removed.archive, n: before.rows.archived };
+    let Some(retired) = retired_by(after, rollback) else { return };
     let number = before.number().map_or(0, |(number, _)| number);
-    for (x, execution) in &removed.executions {
-        hide(*x, execution, &mark, changes);
-        let folder = archived_checkpoint(&removed.archive, number, execution.position);
-        items.execution(before, execution, &folder, changes);
+    let archive = retired.archive.as_deref();
+    let mut items = Items { rollback, archive: archive.unwrap_or_default(), n: before.rows.archived };
+    for (x, execution) in after.graph.all_executions().filter(|(_, e)| e.rolled_back == Some(rollback)) {
+        hide(x, execution, &Cell::from(rollback.0), changes);
+        if let Some(archive) = archive {
+            let folder = archived_checkpoint(archive, number, execution.position);
+            items.execution(before, execution, &folder, changes);
+        }
     }
-    for (_, gate) in &removed.gates {
-        let cells = vec![("open", false.into()), ("rollback", mark.clone())];
+    close(&retired.gates, rollback, changes);
+}
+
+fn retired_by(run: &RunState, rollback: RollbackId) -> Option<&Retired> {
+    let mut retired = run.graph.branches().filter_map(|(_, branch)| branch.retired.as_deref());
+    retired.find(|retired| retired.by == rollback)
+}
+
+fn close(gates: &[(GateId, Arc<Gate>)], rollback: RollbackId, changes: &mut Vec<RowChange>) {
+    for (_, gate) in gates {
+        let cells = vec![("open", false.into()), ("rollback", rollback.0.into())];
         changes.push(RowChange { table: Table::Gate, op: Op::Patch(gate.n, cells) });
     }
 }
 
-/// The whole run was taken out.
-pub(super) fn removed(
+fn reopen<'a>(gates: impl Iterator<Item = &'a Arc<Gate>>, changes: &mut Vec<RowChange>) {
+    for gate in gates {
+        let cells = vec![("open", true.into()), ("rollback", Cell::Null)];
+        changes.push(RowChange { table: Table::Gate, op: Op::Patch(gate.n, cells) });
+    }
+}
+
+/// The branch that a rollback retired is live again, and the one in its place is retired.
+pub(super) fn undone(
     before: &RunState,
     after: &RunState,
     rollback: RollbackId,
     changes: &mut Vec<RowChange>,
 ) {
-    let Some(removed) = after.removed.get(&rollback) else { return };
+    let Some(retired) = retired_by(before, rollback) else { return };
+    for (x, old) in before.graph.all_executions() {
+        let Some(new) = after.graph.any_execution(x) else { continue };
+        match (old.rolled_back == Some(rollback), new.rolled_back == Some(rollback)) {
+            (false, true) => hide(x, new, &Cell::from(rollback.0), changes),
+            (true, false) => {
+                hide(x, new, &Cell::Null, changes);
+                changed(after, x, old, new, changes);
+            }
+            (true, true) | (false, false) => {}
+        }
+    }
+    if let Some(fresh) = retired_by(after, rollback) {
+        close(&fresh.gates, rollback, changes);
+    }
+    reopen(retired.gates.iter().map(|(_, gate)| gate), changes);
+}
+
+/// The whole run was removed.
+pub(super) fn removed(before: &RunState, rollback: RollbackId, archive: &str, changes: &mut Vec<RowChange>) {
     let mark = Cell::from(rollback.0);
-    let mut items = Items { rollback, archive: &removed.archive, n: before.rows.archived };
+    let mut items = Items { rollback, archive, n: before.rows.archived };
     let number = before.number().map_or(0, |(number, _)| number);
-    let folder = archived_run(&removed.archive, number);
-    let size: u64 =
-        before.executions.values().flat_map(|e| &e.artifacts).map(|output| output.made.size).sum();
+    let folder = archived_run(archive, number);
+    let outputs = before.executions().flat_map(|(_, e)| &e.artifacts);
+    let size: u64 = outputs.map(|output| output.made.size).sum();
     items.put("run", None, &format!("{}/", run_folder(number)), &format!("{folder}/"), size, changes);
-    for (x, execution) in &before.executions {
-        hide(*x, execution, &mark, changes);
+    for (x, execution) in before.executions() {
+        hide(x, execution, &mark, changes);
         let own = own_folder(execution).unwrap_or_default();
         items.execution(before, execution, &format!("{folder}/{own}"), changes);
     }
@@ -57,43 +96,19 @@ pub(super) fn removed(
     }
 }
 
-/// What a rollback had taken out is back, and what stood in its place is gone.
-pub(super) fn unwound(
-    before: &RunState,
-    after: &RunState,
-    rollback: RollbackId,
-    changes: &mut Vec<RowChange>,
-) {
-    let Some(removed) = before.removed.get(&rollback) else { return };
-    let whole = before.gone == Some(rollback);
-    for (x, execution) in before.executions.iter().filter(|(x, _)| x.0 > removed.visits) {
-        hide(*x, execution, &Cell::from(rollback.0), changes);
+/// A run that was removed is back.
+pub(super) fn restored(before: &RunState, after: &RunState, changes: &mut Vec<RowChange>) {
+    for ((x, old), (_, new)) in before.executions().zip(after.executions()) {
+        hide(x, new, &Cell::Null, changes);
+        changed(after, x, old, new, changes);
     }
-    let back: Vec<ExecNo> = if whole {
-        after.executions.keys().copied().collect()
-    } else {
-        removed.executions.iter().map(|(x, _)| *x).collect()
-    };
-    for x in back {
-        let Some(execution) = after.execution(x) else { continue };
-        hide(x, execution, &Cell::Null, changes);
-        let old = before
-            .execution(x)
-            .or_else(|| removed.executions.iter().find(|(other, _)| *other == x).map(|(_, e)| e.as_ref()));
-        if let Some(old) = old {
-            changes.extend(execution_row(after, x, Some(old), execution));
-            outputs(after, old, execution, changes);
-        }
-    }
-    let gates: Vec<u32> = if whole {
-        before.gates.values().map(|gate| gate.n).collect()
-    } else {
-        removed.gates.iter().map(|(_, gate)| gate.n).collect()
-    };
-    for n in gates {
-        let cells = vec![("open", true.into()), ("rollback", Cell::Null)];
-        changes.push(RowChange { table: Table::Gate, op: Op::Patch(n, cells) });
-    }
+    reopen(before.gates.values(), changes);
+}
+
+/// Work that was in flight comes back failed.
+fn changed(run: &RunState, x: ExecNo, old: &Execution, new: &Execution, changes: &mut Vec<RowChange>) {
+    changes.extend(execution_row(run, x, Some(old), new));
+    outputs(run, old, new, changes);
 }
 
 /// Marks an execution, its outputs and what people said about it as taken out, or as back.

@@ -5,7 +5,9 @@
 //! write them.
 
 mod archive;
+mod executions;
 mod pipeline;
+mod questions;
 mod run;
 mod spending;
 

@@ -1,15 +1,15 @@
-//! Rows of runs, executions, artifacts, gates and what people said.
+//! Rows of runs, and which rows each event of a run changes.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
+use super::executions::{execution_row, outputs};
 use super::{Columns, archive};
 use crate::budget::Measure;
 use crate::event::{Event, Made, Opening, Origin, RunEvent};
-use crate::places::{output_file, output_folder};
+use crate::places::output_file;
 use crate::rows::{Cell, Op, RowChange, Table};
 use crate::state::Stamp;
-use crate::state::run::{Execution, GateKind, Output, Removed, RunState};
+use crate::state::run::{Execution, GateKind, Output, RunState};
 use crate::{ExecNo, GateId, Ids, RunId};
 
 pub(super) fn project(
@@ -28,12 +28,7 @@ pub(super) fn project(
         artifacts: before.rows.artifacts,
         interactions: before.rows.interactions,
         closed: BTreeSet::new(),
-        taken_out: None,
     };
-    rows.taken_out = events.iter().find_map(|event| match event {
-        Event::Run(RunEvent::Rewound { rollback, .. }) => after.removed.get(rollback).map(Arc::as_ref),
-        Event::Run(_) | Event::Home(_) | Event::Pipeline(_) | Event::Journal(_) => None,
-    });
     let mut touched = BTreeSet::new();
     for (event, changes) in events.iter().zip(changes.iter_mut()) {
         if let Event::Run(event) = event {
@@ -82,15 +77,9 @@ pub(crate) fn execution_of(event: &RunEvent) -> Option<ExecNo> {
         | RunEvent::StepSkipped { .. }
         | RunEvent::GateAsked { .. }
         | RunEvent::GateAnswered { .. }
-        | RunEvent::Repeated { .. }
-        | RunEvent::SkipsAdded { .. }
-        | RunEvent::Joined { .. }
-        | RunEvent::RoundBegan { .. }
-        | RunEvent::RoundsEnded { .. }
+        | RunEvent::FrontMoved { .. }
+        | RunEvent::LoopEnded { .. }
         | RunEvent::Forked { .. }
-        | RunEvent::Checkpointed { .. }
-        | RunEvent::AttemptBlocked { .. }
-        | RunEvent::ContextMerged { .. }
         | RunEvent::PauseAsked {}
         | RunEvent::PauseDropped {}
         | RunEvent::Paused { .. }
@@ -98,33 +87,29 @@ pub(crate) fn execution_of(event: &RunEvent) -> Option<ExecNo> {
         | RunEvent::Completed {}
         | RunEvent::Failed { .. }
         | RunEvent::Aborted { .. }
-        | RunEvent::Rewound { .. }
-        | RunEvent::Removed { .. }
-        | RunEvent::Unwound { .. } => None,
+        | RunEvent::RolledBack { .. }
+        | RunEvent::Recovered { .. }
+        | RunEvent::Undone { .. }
+        | RunEvent::RunRemoved { .. }
+        | RunEvent::RunRestored { .. } => None,
     }
 }
 
-struct Rows<'a> {
-    before: &'a RunState,
-    after: &'a RunState,
-    stamp: &'a Stamp<'a>,
-    ids: Ids,
+pub(super) struct Rows<'a> {
+    pub before: &'a RunState,
+    pub after: &'a RunState,
+    pub stamp: &'a Stamp<'a>,
+    pub ids: Ids,
     artifacts: u32,
-    interactions: u32,
+    pub interactions: u32,
     /// Gates whose answers are written: closing what is left does not overwrite them.
-    closed: BTreeSet<GateId>,
-    /// What a rollback among the events took out.
-    taken_out: Option<&'a Removed>,
+    pub closed: BTreeSet<GateId>,
 }
 
 impl<'a> Rows<'a> {
-    /// An execution as the events leave it, also when they take it out in the end.
-    fn left(&self, x: ExecNo) -> Option<&'a Execution> {
-        let taken_out = || {
-            let (_, execution) = self.taken_out?.executions.iter().find(|(other, _)| *other == x)?;
-            Some(execution.as_ref())
-        };
-        self.after.execution(x).or_else(taken_out)
+    /// An execution as the events leave it, also when they roll it back in the end.
+    pub fn left(&self, x: ExecNo) -> Option<&'a Execution> {
+        self.after.graph.any_execution(x).map(AsRef::as_ref)
     }
 
     fn event(&mut self, event: &RunEvent, changes: &mut Vec<RowChange>) {
@@ -196,13 +181,14 @@ impl<'a> Rows<'a> {
                 }
                 self.put_back_waiting(changes);
             }
-            RunEvent::Rewound { rollback, .. } => {
-                archive::rewound(self.before, self.after, *rollback, changes);
+            RunEvent::RolledBack { rollback, .. } | RunEvent::Recovered { rollback, .. } => {
+                archive::rolled_back(self.before, self.after, *rollback, changes);
             }
-            RunEvent::Removed { rollback, .. } => {
-                archive::removed(self.before, self.after, *rollback, changes);
+            RunEvent::Undone { rollback } => archive::undone(self.before, self.after, *rollback, changes),
+            RunEvent::RunRemoved { rollback, archive } => {
+                archive::removed(self.before, *rollback, archive, changes);
             }
-            RunEvent::Unwound { rollback } => archive::unwound(self.before, self.after, *rollback, changes),
+            RunEvent::RunRestored { .. } => archive::restored(self.before, self.after, changes),
             RunEvent::Made { .. }
             | RunEvent::Began {}
             | RunEvent::ExecutionMade { .. }
@@ -215,63 +201,14 @@ impl<'a> Rows<'a> {
             | RunEvent::AttemptFailed { .. }
             | RunEvent::RetryGranted { .. }
             | RunEvent::NoteQueued { .. }
-            | RunEvent::Repeated { .. }
-            | RunEvent::SkipsAdded { .. }
-            | RunEvent::Joined { .. }
-            | RunEvent::RoundBegan { .. }
-            | RunEvent::RoundsEnded { .. }
+            | RunEvent::FrontMoved { .. }
+            | RunEvent::LoopEnded { .. }
             | RunEvent::Forked { .. }
-            | RunEvent::Checkpointed { .. }
-            | RunEvent::AttemptBlocked { .. }
-            | RunEvent::ContextMerged { .. }
             | RunEvent::PauseAsked {}
             | RunEvent::PauseDropped {}
             | RunEvent::Paused { .. }
             | RunEvent::Resumed {} => {}
         }
-    }
-
-    fn opened(&self, gate: GateId, changes: &mut Vec<RowChange>) {
-        let Some(open) = self.after.gates.get(&gate) else { return };
-        let execution = open.x.and_then(|x| self.after.execution(x)).map(|e| e.id.0);
-        let cells = vec![
-            ("id", gate.0.into()),
-            ("execution", execution.into()),
-            ("kind", open.kind.name().into()),
-            ("digest", open.digest.into()),
-            ("open", true.into()),
-            ("opened_at", open.opened_at.into()),
-        ];
-        changes.push(RowChange { table: Table::Gate, op: Op::Put(open.n, cells) });
-    }
-
-    fn answered(&mut self, gate: GateId, answer: &str, changes: &mut Vec<RowChange>) {
-        let Some(open) = self.before.gates.get(&gate) else { return };
-        if !self.closed.insert(gate) {
-            return;
-        }
-        let cells = vec![
-            ("open", false.into()),
-            ("closed_at", self.stamp.at.into()),
-            ("answer", answer.into()),
-            ("answered_by", Cell::Text(self.stamp.actor.name.clone())),
-        ];
-        changes.push(RowChange { table: Table::Gate, op: Op::Patch(open.n, cells) });
-    }
-
-    fn said(&mut self, x: ExecNo, kind: &str, said: &str, response: &str, changes: &mut Vec<RowChange>) {
-        let Some(execution) = self.left(x) else { return };
-        let cells = vec![
-            ("id", self.ids.mint().into()),
-            ("execution", execution.id.0.into()),
-            ("at", self.stamp.at.into()),
-            ("type", kind.into()),
-            ("user_input", said.into()),
-            ("system_response", response.into()),
-            ("actor", Cell::Text(self.stamp.actor.name.clone())),
-        ];
-        changes.push(RowChange { table: Table::Interaction, op: Op::Put(self.interactions, cells) });
-        self.interactions += 1;
     }
 
     fn made(&mut self, x: ExecNo, made: &Made, changes: &mut Vec<RowChange>) {
@@ -304,7 +241,7 @@ impl<'a> Rows<'a> {
     /// The row of an execution, and those of its outputs that changed.
     fn execution(&self, x: ExecNo, changes: &mut Vec<RowChange>) {
         let Some(after) = self.left(x) else { return };
-        let before = self.before.execution(x);
+        let before = self.before.execution(x).map(AsRef::as_ref);
         changes.extend(execution_row(self.after, x, before, after));
         let Some(before) = before else { return };
         outputs(self.after, before, after, changes);
@@ -316,55 +253,10 @@ impl<'a> Rows<'a> {
         for x in waiting {
             let (before, after) = (self.before.execution(x), self.after.execution(x));
             if let (Some(before), Some(after)) = (before, after) {
-                changes.extend(execution_row(self.after, x, Some(before), after));
+                changes.extend(execution_row(self.after, x, Some(before.as_ref()), after));
             }
         }
     }
-}
-
-/// The rows of an execution's outputs that changed.
-pub(super) fn outputs(run: &RunState, before: &Execution, after: &Execution, changes: &mut Vec<RowChange>) {
-    for old in &before.artifacts {
-        let new = after.artifacts.iter().find(|output| output.n == old.n);
-        let mut row = Columns::new(false);
-        row.set("current", new.is_none(), || false);
-        let promoted = new.and_then(|new| new.promoted_at);
-        row.set("promoted_at", promoted.is_some() && promoted != old.promoted_at, || promoted);
-        let path = new.map(|new| output_file(run, after, new));
-        let moved = path.filter(|path| *path != output_file(run, before, old));
-        row.set("path", moved.is_some(), || Cell::text_or_null(moved.as_deref()));
-        changes.extend(row.into_change(Table::Artifact, old.n));
-    }
-}
-
-pub(super) fn execution_row(
-    run: &RunState,
-    x: ExecNo,
-    before: Option<&Execution>,
-    after: &Execution,
-) -> Option<RowChange> {
-    let changed =
-        |differs: fn(&Execution, &Execution) -> bool| before.is_some_and(|before| differs(before, after));
-    let mut row = Columns::new(before.is_none());
-    row.set("id", false, || after.id.0);
-    row.set("step", false, || Cell::Text(after.place.step.0.clone()));
-    row.set("position", false, || after.position);
-    if after.place.visit > 1 {
-        row.set("visit", false, || after.place.visit);
-    }
-    row.set("status", changed(|b, a| b.state.name() != a.state.name()), || after.state.name());
-    row.set("attempt", changed(|b, a| b.attempt != a.attempt), || after.attempt);
-    row.set("max_attempts", changed(|b, a| b.max_attempts != a.max_attempts), || after.max_attempts);
-    row.set("revision", changed(|b, a| b.revision != a.revision), || after.revision);
-    row.set("max_revisions", changed(|b, a| b.max_revisions != a.max_revisions), || after.max_revisions);
-    if let Some(path) = output_folder(run, after) {
-        row.set("output_path", false, || path.as_str());
-    }
-    row.set("created_at", false, || after.times.created);
-    row.set("started_at", changed(|b, a| b.times.started != a.times.started), || after.times.started);
-    row.set("completed_at", changed(|b, a| b.times.completed != a.times.completed), || after.times.completed);
-    row.set("failed_at", changed(|b, a| b.times.failed != a.times.failed), || after.times.failed);
-    row.into_change(Table::Execution, x.0)
 }
 
 fn header(id: RunId, before: &RunState, after: &RunState) -> Option<RowChange> {
@@ -377,6 +269,8 @@ fn header(id: RunId, before: &RunState, after: &RunState) -> Option<RowChange> {
             Origin::File { title, .. } => ("file", Some(title.clone()), None),
         };
         row.set("id", true, || id.0);
+        row.set("family", true, || id.family());
+        row.set("base", true, || id.base());
         row.set("session", true, || after.session().map(|session| session.0));
         row.set("kind", true, || kind);
         row.set("title", true, || title.map_or(Cell::Null, Cell::Text));
@@ -403,7 +297,7 @@ fn header(id: RunId, before: &RunState, after: &RunState) -> Option<RowChange> {
     row.set("completed_at", before.times.completed != after.times.completed, || after.times.completed);
     row.set("paused_at", before.times.paused != after.times.paused, || after.times.paused);
     row.set("resumed_at", before.times.resumed != after.times.resumed, || after.times.resumed);
-    row.set("rollback", before.gone != after.gone, || after.gone.map(|rollback| rollback.0));
+    row.set("rollback", before.gone != after.gone, || after.gone.as_ref().map(|gone| gone.rollback.0));
     row.into_change(Table::Run, 0)
 }
 

@@ -11,7 +11,7 @@ pub mod run;
 use serde::{Deserialize, Serialize};
 
 use crate::event::Event;
-use crate::{Actor, CommandId, StreamId, StreamKind, Timestamp};
+use crate::{Actor, CommandId, RunId, StreamId, StreamKind, Timestamp};
 
 pub use home::HomeState;
 pub use journal::JournalState;
@@ -19,7 +19,7 @@ pub use pipeline::PipelineState;
 pub use run::RunState;
 
 /// The version of the folding code. A saved fold of another version is ignored.
-pub const FOLD_CODE: u32 = 8;
+pub const FOLD_CODE: u32 = 9;
 
 /// The state of one stream.
 #[allow(clippy::large_enum_variant)] // a state is held where it is, and runs, of which there are most, are boxed
@@ -52,7 +52,7 @@ impl State {
         match stream.kind() {
             StreamKind::Home => Self::Home(HomeState::default()),
             StreamKind::Pipeline => Self::Pipeline(PipelineState::default()),
-            StreamKind::Run => Self::Run(Box::default()),
+            StreamKind::Run => Self::Run(Box::new(RunState::new(RunId(stream.uuid())))),
             StreamKind::Journal => Self::Journal(JournalState::default()),
         }
     }

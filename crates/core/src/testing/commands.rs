@@ -48,9 +48,9 @@ pub(crate) fn pipeline_id() -> PipelineId {
     PipelineId(Uuid::from_u128(0x0000_0000_0000_7000_8000_0000_0000_0001))
 }
 
-/// The id of the n-th run.
+/// The id of the n-th run. Ids of executions are those of their run with a number added, so runs are far apart.
 pub(crate) fn run_id(n: u32) -> RunId {
-    RunId(Uuid::from_u128(0x0000_0000_0000_7000_8000_0000_0000_1000 + u128::from(n)))
+    RunId(Uuid::from_u128(0x0000_0000_0000_7000_8000_0000_0000_1000 + (u128::from(n) << 32)))
 }
 
 pub(crate) fn create(name: &str) -> When {
@@ -295,7 +295,7 @@ pub(crate) fn journal(scene: &Scene, n: u32, x: u32, entries: Vec<Entry>) -> Whe
 pub(crate) fn answer(scene: &Scene, n: u32, step: &str, option: &str) -> When {
     let at = |place: &crate::event::Place| &*place.step.0 == step;
     let open = scene.state(n).gates.iter();
-    let mut open = open.filter(|(_, gate)| gate.choice.as_ref().is_some_and(|(place, _)| at(place)));
+    let mut open = open.filter(|(_, gate)| gate.choice.as_ref().is_some_and(|(_, place, _)| at(place)));
     let gate = open.next().map(|(id, _)| *id).expect("an open gate");
     on_run(
         n,

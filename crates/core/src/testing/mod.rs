@@ -132,6 +132,11 @@ impl Scene {
         }
     }
 
+    /// An execution of the n-th run that was not rolled back.
+    pub fn execution(&self, n: u32, x: u32) -> &crate::state::run::Execution {
+        self.state(n).execution(crate::ExecNo(x)).expect("an execution")
+    }
+
     /// The number that a run extends.
     pub fn extends(&self, n: u32) -> Option<u32> {
         match self.state(n).origin.as_ref() {

@@ -25,7 +25,7 @@ pub(super) fn show(decision: &Decision) -> String {
 }
 
 fn short(id: Uuid) -> u128 {
-    id.as_u128() & 0xfff
+    (id.as_u128() >> 32) & 0xfff
 }
 
 fn show_pipeline(event: &PipelineEvent) -> String {
@@ -78,10 +78,10 @@ fn show_run(event: &RunEvent) -> String {
         }
         RunEvent::ArtifactPromoted { x, .. } => format!("ArtifactPromoted {x} a"),
         RunEvent::RevisionAsked { x, feedback, .. } => format!("RevisionAsked {x} {feedback}"),
-        RunEvent::ExecutionFailed { x, failure, .. } => format!("ExecutionFailed {x} {}", failure.error_type),
-        RunEvent::AttemptFailed { x, failure, .. } => format!("AttemptFailed {x} {}", failure.error_type),
+        RunEvent::ExecutionFailed { x, failure, .. } => format!("ExecutionFailed {x} {}", failure.kind),
+        RunEvent::AttemptFailed { x, failure, .. } => format!("AttemptFailed {x} {}", failure.kind),
         RunEvent::Paused { reason } => format!("Paused {reason:?}"),
-        RunEvent::Rewound { keep, .. } => format!("Rewound keeping {keep:?}"),
+        RunEvent::RolledBack { from, .. } => format!("RolledBack to node {}", from.0),
         other => {
             let shown = format!("{other:?}");
             let name = shown.split([' ', '{']).next().unwrap_or_default().to_owned();

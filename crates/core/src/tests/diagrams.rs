@@ -19,7 +19,7 @@ fn run_change(event: &Event, before: &RunState, after: &RunState) -> Option<Seen
     let from = before.exists().then(|| before.status.name());
     let moved = from != Some(to) || kind == "rewound";
     // What was taken out whole stands where it stood; undoing puts back whatever was there.
-    (moved && kind != "unwound").then_some((from, kind, to))
+    (moved && !matches!(kind, "unwound" | "restored")).then_some((from, kind, to))
 }
 
 /// What an event did to the statuses of executions that stayed, or were made.
@@ -29,7 +29,7 @@ fn execution_changes(event: &Event, before: &RunState, after: &RunState) -> Vec<
         // These reach many executions; others only their own.
         Event::Run(event) => match crate::project::execution_of(event) {
             Some(x) => vec![x],
-            None => after.executions.keys().copied().collect(),
+            None => after.executions().map(|(x, _)| x).collect(),
         },
         Event::Home(_) | Event::Pipeline(_) | Event::Journal(_) => Vec::new(),
     };

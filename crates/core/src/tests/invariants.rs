@@ -40,11 +40,11 @@ pub(super) fn check(scene: &Scene, linear: bool) {
 }
 
 fn bounds(run: &RunState) {
-    for execution in run.executions.values() {
+    for (_, execution) in run.executions() {
         assert!(execution.used_attempts() <= execution.max_attempts, "attempts of {execution:?}");
         assert!(execution.revision <= execution.max_revisions, "revisions of {execution:?}");
     }
-    let standing = |wanted| run.executions.values().filter(|e| e.state == wanted).count() as u32;
+    let standing = |wanted| run.executions().filter(|(_, e)| e.state == wanted).count() as u32;
     assert_eq!(run.completed, standing(ExecutionState::Completed));
     assert_eq!(run.failed, standing(ExecutionState::Failed));
 }
@@ -52,10 +52,9 @@ fn bounds(run: &RunState) {
 /// Open gates, owed work and timers follow from where executions stand, and from nothing else.
 fn waits(run: &RunState) {
     let gone = run.gone.is_some();
-    let standing = |(x, e): (&ExecNo, &std::sync::Arc<Execution>)| (*x, e.clone());
-    let executions: Vec<_> = run.executions.iter().map(standing).collect();
+    let executions: Vec<_> = run.executions().map(|(x, e)| (x, e.clone())).collect();
     let mut gates: BTreeSet<GateId> = executions.iter().filter_map(|(_, e)| e.state.gate()).collect();
-    gates.extend(run.branches.values().flat_map(|branch| branch.asking.iter().copied()));
+    gates.extend(run.live_branches().flat_map(|(_, branch)| branch.asking.iter().copied()));
     let open: BTreeSet<GateId> = run.gates.keys().copied().collect();
     assert_eq!(open, gates, "open gates");
     let effect =
@@ -70,7 +69,7 @@ fn waits(run: &RunState) {
         .filter(|_| !gone)
         .collect();
     assert_eq!(run.owed.iter().map(|(id, kind)| (*id, *kind)).collect::<BTreeMap<_, _>>(), owed, "owed");
-    for timer in run.timers.keys() {
+    for (timer, _) in run.timers.iter() {
         let execution = run.execution(timer.x).expect("a timer belongs to an execution");
         assert_eq!((timer.revision, timer.attempt), (execution.revision, execution.attempt), "{timer:?}");
         let stage = match timer.kind {
@@ -80,7 +79,7 @@ fn waits(run: &RunState) {
         assert_eq!(execution.state, ExecutionState::Working(stage), "{timer:?}");
     }
     let retries = executions.iter().filter(|(_, e)| e.state == ExecutionState::Working(Stage::Retry)).count();
-    let set = run.timers.keys().filter(|timer| timer.kind == TimerKind::Retry).count();
+    let set = run.timers.iter().filter(|(timer, _)| timer.kind == TimerKind::Retry).count();
     assert_eq!(set, if gone { 0 } else { retries }, "retries to come");
     if matches!(run.status, RunStatus::Paused | RunStatus::NotStarted) || !run.status.is_active() {
         assert!(owed.is_empty(), "work is owed in a run that is {}", run.status.name());
@@ -89,9 +88,9 @@ fn waits(run: &RunState) {
 }
 
 fn one_current(run: &RunState) {
-    let open = run.executions.values().filter(|e| e.state != ExecutionState::Completed).count();
+    let open = run.executions().filter(|(_, e)| e.state != ExecutionState::Completed).count();
     assert!(open <= 1, "one checkpoint at a time");
-    let mut positions: Vec<u32> = run.executions.values().map(|e| e.position).collect();
+    let mut positions: Vec<u32> = run.executions().map(|(_, e)| e.position).collect();
     positions.dedup();
     assert!(
         positions.iter().enumerate().all(|(i, p)| i == *p as usize),
@@ -112,14 +111,12 @@ fn rows(scene: &Scene, id: RunId, run: &RunState) {
     assert_eq!(cell(Table::Run, 0, "pause_requested"), run.pause_requested.into());
     assert_eq!(cell(Table::Run, 0, "completed"), run.completed.into());
     assert_eq!(cell(Table::Run, 0, "failed"), run.failed.into());
-    assert_eq!(cell(Table::Run, 0, "rollback"), run.gone.map(|rollback| rollback.0).into());
+    assert_eq!(cell(Table::Run, 0, "rollback"), run.gone.as_ref().map(|gone| gone.rollback.0).into());
     let current = run.current().map(|(_, e)| e.position);
     assert_eq!(cell(Table::Run, 0, "position"), current.into());
-    let removed = run.removed.iter();
-    let removed =
-        removed.flat_map(|(rollback, r)| r.executions.iter().map(|(x, e)| (*x, e, Some(*rollback))));
-    let active = run.executions.iter().map(|(x, e)| (*x, e, run.gone));
-    for (x, execution, rollback) in active.chain(removed) {
+    let gone = run.gone.as_ref().map(|gone| gone.rollback);
+    for (x, execution) in run.graph.all_executions() {
+        let rollback = execution.rolled_back.or(gone);
         let mark = Cell::from(rollback.map(|rollback| rollback.0));
         assert_eq!(cell(Table::Execution, x.0, "rollback"), mark, "{x}");
         assert_eq!(cell(Table::Execution, x.0, "status"), execution.state.name().into(), "{x}");

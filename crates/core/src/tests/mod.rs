@@ -4,7 +4,7 @@
 
 mod acts;
 mod diagrams;
-mod fixtures;
+mod graph;
 mod invariants;
 mod model;
 mod pipelines;

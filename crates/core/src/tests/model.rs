@@ -572,13 +572,18 @@ impl Model {
         let target = &self.runs[rollback.target];
         let begun = |e: &Exec| e.x > rollback.before.visits && e.at != At::Pending;
         let newer = self.runs.iter().any(|run| !run.old && run.number >= rollback.next_number);
-        if last != Some(i) || newer || rollback.ended || target.execs.iter().any(begun) {
+        let ended = matches!(target.status, Status::Aborted | Status::Failed);
+        if last != Some(i) || newer || rollback.ended || ended || target.execs.iter().any(begun) {
             return Refused;
         }
-        let visits = target.visits;
+        let (visits, paused) = (target.visits, target.status == Status::Paused);
         let (r, before, removed) = (rollback.target, rollback.before.clone(), rollback.removed.clone());
         self.rollbacks[i].undone = true;
         self.runs[r] = Run { visits, ..before };
+        // A pause that a person asked for after the rollback stays.
+        if paused && self.runs[r].is_active() {
+            (self.runs[r].status, self.runs[r].pausing) = (Status::Paused, false);
+        }
         for r in removed.into_iter().chain([r]) {
             self.runs[r].gone = false;
             self.runs[r].cut();

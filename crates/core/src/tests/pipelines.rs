@@ -8,10 +8,9 @@ use super::acts::{Act, Raw, command, pick};
 use super::model::{Answer, At, Model, Status};
 use super::spec::{Spec, any_spec};
 use super::{cases, invariants};
-use crate::event::PauseReason;
-use crate::state::run::{ExecutionState, RunState, RunStatus, Stage};
+use crate::state::run::{Execution, ExecutionState, RunState, RunStatus, Stage};
 use crate::testing::{Scene, run_id, undo};
-use crate::{ArtifactRecordId, ExecutionId, State, StreamId};
+use crate::{ArtifactRecordId, ExecNo, ExecutionId, State, StreamId};
 
 /// A scene and its model, side by side.
 pub(super) struct Pair {
@@ -57,7 +56,8 @@ impl Pair {
             let state = self.scene.state(n);
             let executions: Vec<_> =
                 run.execs.iter().map(|e| (e.x, e.position as u32, e.at, e.attempt, e.revision)).collect();
-            let found: Vec<_> = (state.executions.iter())
+            let found: Vec<_> = state
+                .executions()
                 .zip(executions.iter().map(|e| e.2).chain(std::iter::repeat(At::Pending)))
                 .map(|((x, e), expected)| (x.0, e.position, at(e.state, expected), e.attempt, e.revision))
                 .collect();
@@ -105,8 +105,9 @@ fn holdings(scene: &Scene) -> BTreeMap<(ExecutionId, Option<ArtifactRecordId>), 
     let mut held = BTreeMap::new();
     for state in scene.states.values() {
         let State::Run(run) = state else { continue };
-        let removed = run.removed.values().flat_map(|removed| removed.executions.iter().map(|(_, e)| e));
-        for execution in run.executions.values().chain(removed) {
+        let undone =
+            |e: &Execution| e.rolled_back.is_some() && !run.archived().any(|(_, _, _, a)| a.id == e.id);
+        for (_, execution) in run.graph.all_executions().filter(|(_, e)| !undone(e)) {
             let outputs = execution.artifacts.iter().map(|output| Some(output.made.record));
             for item in outputs.chain([None]) {
                 *held.entry((execution.id, item)).or_default() += 1;
@@ -116,26 +117,25 @@ fn holdings(scene: &Scene) -> BTreeMap<(ExecutionId, Option<ArtifactRecordId>), 
     held
 }
 
-/// A run without what a rollback and its undoing may change: the fresh execution's number, rows' numbers,
-/// and what became of work in flight.
-fn settled(run: &RunState, cut: bool) -> RunState {
-    let mut run = run.clone();
-    (run.visits, run.rows) = (0, crate::state::run::RowCounts::default());
-    run.owed = imbl::OrdMap::new();
-    run.timers = imbl::OrdMap::new();
+/// What people see of a run, without what a rollback and its undoing may change: what became of work in flight.
+fn visible(run: &RunState, cut: bool) -> String {
+    let mut executions: Vec<(ExecNo, Execution)> =
+        run.executions().map(|(x, e)| (x, e.as_ref().clone())).collect();
+    let (mut status, mut failed) = (run.status, run.failed);
     if cut {
-        (run.status, run.pause_requested) = (RunStatus::Paused, false);
-        (run.pause_reason, run.times.paused, run.failed) = (Some(PauseReason::Restored), None, 0);
-        for x in run.executions.keys().copied().collect::<Vec<_>>() {
-            let mut execution = run.executions[&x].as_ref().clone();
+        (status, failed) = (RunStatus::Paused, 0);
+        for (_, execution) in &mut executions {
             if execution.state.in_flight() || execution.state == ExecutionState::Failed {
                 execution.state = ExecutionState::Failed;
                 (execution.errors, execution.last_error, execution.times.failed) = (0, None, None);
             }
-            run.executions.insert(x, execution.into());
         }
     }
-    run
+    let pause = if cut { None } else { Some((run.pause_requested, run.pause_reason)) };
+    let branch = run.graph.branch(run.graph.current());
+    let front = branch.map(|b| (&b.front, &b.active, &b.asking, b.head));
+    let ended = run.times.completed;
+    format!("{status:?} {failed} {pause:?} {ended:?} {executions:#?} {:#?} {front:#?}", run.gates)
 }
 
 /// Goes back and undoes it at once: nothing is missing in between, and everything is as it was.
@@ -161,8 +161,8 @@ fn back_and_forth(scene: &Scene, raw: Raw, runs: u32) {
     there.run(undo(&there));
     for n in 1..=runs {
         let old = scene.state(n);
-        let cut = old.executions.values().any(|e| e.state.in_flight());
-        assert_eq!(settled(there.state(n), cut), settled(old, cut), "run {n}");
+        let cut = old.executions().any(|(_, e)| e.state.in_flight());
+        assert_eq!(visible(there.state(n), cut), visible(old, cut), "run {n}");
     }
     let (old, new) = (scene.pipeline(), there.pipeline());
     assert_eq!((&old.active, &old.runs, old.next_number), (&new.active, &new.runs, new.next_number));
@@ -259,7 +259,7 @@ fn random_commands_get_somewhere() {
             if let State::Run(run) = state {
                 runs += 1;
                 done += u32::from(run.status == RunStatus::Completed);
-                rolled_back += run.removed.len();
+                rolled_back += run.graph.branches().filter(|(_, branch)| !branch.is_live()).count();
             }
         }
     });

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::Value;
 
+use super::graph::Fronts;
 use super::{cases, invariants};
-use crate::event::{Event, RunEvent};
+use crate::event::{Event, Place, RunEvent};
 use crate::plan::{Body, Choice, ChoiceAction, ChoiceOption, NodeShape, PlanKind, PlanStep, Task};
 use crate::state::run::{ExecutionState, RunStatus, Stage};
 use crate::testing::{self, Scene, When};
@@ -96,24 +97,24 @@ fn choice(dice: &mut Dice, before: &[PlanStep], after: &[StepId], names: usize) 
     Choice { prompt: "Good?".into(), options }
 }
 
-/// Follows what happens to every node, from events alone.
+/// A node of the plan and the passes of everything around it, outermost first.
+type Spot = (Vec<u32>, usize);
+
+/// Follows what happens to every node, from commands and events alone.
 struct Tracker<'p> {
     plan: &'p LoadedPlan,
-    /// The round that each container is in.
-    rounds: BTreeMap<usize, u32>,
-    entered: BTreeMap<(Vec<u32>, usize), u32>,
-    skipped: BTreeMap<(Vec<u32>, usize), u32>,
-    again: BTreeMap<(Vec<u32>, usize), u32>,
-    done: BTreeSet<(Vec<u32>, usize)>,
+    entered: BTreeMap<Spot, u32>,
+    skipped: BTreeMap<Spot, u32>,
+    again: BTreeMap<Spot, u32>,
+    done: BTreeSet<Spot>,
     left_out: BTreeSet<StepId>,
-    places: BTreeMap<ExecNo, usize>,
+    places: BTreeMap<ExecNo, Place>,
 }
 
 impl<'p> Tracker<'p> {
     fn new(plan: &'p LoadedPlan) -> Self {
         Self {
             plan,
-            rounds: BTreeMap::new(),
             entered: BTreeMap::new(),
             skipped: BTreeMap::new(),
             again: BTreeMap::new(),
@@ -123,73 +124,82 @@ impl<'p> Tracker<'p> {
         }
     }
 
-    fn node(&self, step: &StepId) -> usize {
-        self.plan.find(step).expect("a node of the plan")
+    fn spot(&self, place: &Place) -> Spot {
+        let node = self.plan.find(&place.step).expect("a node of the plan");
+        (place.path.iter().map(|(_, pass)| *pass).collect(), node)
     }
 
-    /// The rounds of everything around a node, innermost first.
-    fn around(&self, node: usize) -> Vec<u32> {
-        let mut path = Vec::new();
-        let mut at = self.plan.nodes[node].parent;
-        while let Some(parent) = at {
-            path.push(self.rounds[&parent]);
-            at = self.plan.nodes[parent].parent;
+    /// Whether a node is done; a group or loop, when everything in its last pass is.
+    fn is_done(&self, path: &[u32], node: usize) -> bool {
+        if self.done.contains(&(path.to_vec(), node)) {
+            return true;
         }
-        path
+        let NodeShape::Container { times, .. } = &self.plan.nodes[node].kind else { return false };
+        let inner: Vec<u32> = path.iter().copied().chain([*times]).collect();
+        let mut inside = (0..self.plan.nodes.len()).filter(|&n| self.plan.nodes[n].parent == Some(node));
+        inside.all(|n| self.is_done(&inner, n))
     }
 
-    fn enters(&mut self, node: usize, skipped: bool) {
-        let (info, path) = (&self.plan.nodes[node], self.around(node));
+    fn enters(&mut self, place: &Place, skipped: bool) {
+        let (path, node) = self.spot(place);
+        let info = &self.plan.nodes[node];
         assert_eq!(self.left_out.contains(&info.id), skipped, "{}", info.id);
         for before in (0..self.plan.nodes.len()).filter(|&n| self.plan.nodes[n].next.contains(&node)) {
             let id = &self.plan.nodes[before].id;
-            assert!(self.done.contains(&(path.clone(), before)), "{} begins before {id} is done", info.id);
+            assert!(self.is_done(&path, before), "{} begins before {id} is done", info.id);
         }
         let counts = if skipped { &mut self.skipped } else { &mut self.entered };
         *counts.entry((path, node)).or_default() += 1;
     }
 
-    fn is_done(&mut self, node: usize) {
-        self.done.insert((self.around(node), node));
-    }
-
-    fn see(&mut self, event: &RunEvent, gate: Option<usize>) {
+    fn see(&mut self, event: &RunEvent) {
         match event {
             RunEvent::ExecutionMade { x, place, .. } => {
-                let node = self.node(&place.step);
-                self.places.insert(*x, node);
-                self.enters(node, false);
+                self.enters(place, false);
+                self.places.insert(*x, place.clone());
             }
-            RunEvent::GateAsked { place, .. } => self.enters(self.node(&place.step), false),
-            RunEvent::StepSkipped { place } => {
-                let node = self.node(&place.step);
-                self.enters(node, true);
-                self.is_done(node);
+            RunEvent::GateAsked { place, .. } => self.enters(place, false),
+            RunEvent::StepSkipped { place, .. } => {
+                self.enters(place, true);
+                self.done.insert(self.spot(place));
             }
-            RunEvent::RoundBegan { step, iteration, .. } => {
-                let node = self.node(step);
-                if *iteration == 1 {
-                    self.enters(node, false);
-                }
-                self.rounds.insert(node, *iteration);
-                // A container that is visited again begins with nothing done inside.
-                let mut outer = vec![*iteration];
-                outer.extend(self.around(node));
-                let inside = |n: usize| self.plan.nodes[n].parent == Some(node);
-                self.done.retain(|(path, n)| !(inside(*n) && *path == outer));
-            }
-            RunEvent::ExecutionCompleted { x, .. } => self.is_done(self.places[x]),
-            RunEvent::RoundsEnded { place } => self.is_done(self.node(&place.step)),
-            RunEvent::GateAnswered { .. } => self.is_done(gate.expect("a gate of the plan")),
-            RunEvent::SkipsAdded { steps, .. } => self.left_out.extend(steps.iter().cloned()),
-            RunEvent::Repeated { place, steps } => {
-                let path = self.around(self.node(&place.step));
-                for step in steps {
-                    let node = self.node(step);
-                    *self.again.entry((path.clone(), node)).or_default() += 1;
-                }
+            RunEvent::ExecutionCompleted { x, .. } => {
+                self.done.insert(self.spot(&self.places[x]));
             }
             _ => {}
+        }
+    }
+
+    /// A gate is answered.
+    fn answered(&mut self, gate: &Place, action: &ChoiceAction) {
+        let (path, node) = self.spot(gate);
+        self.done.insert((path.clone(), node));
+        match action {
+            ChoiceAction::Continue | ChoiceAction::Abort => {}
+            ChoiceAction::Skip(steps) => self.left_out.extend(steps.iter().cloned()),
+            ChoiceAction::Repeat(step) => {
+                let from = self.plan.find(step).expect("a node of the plan");
+                for again in self.plan.between(from, node) {
+                    *self.again.entry((path.clone(), again)).or_default() += 1;
+                    self.begin_again(&path, again);
+                }
+            }
+        }
+    }
+
+    /// A group or loop that is visited again begins with nothing done inside. It has been done itself: what comes after
+    /// it and is not on the way back to the gate need not wait for it again.
+    fn begin_again(&mut self, path: &[u32], node: usize) {
+        let NodeShape::Container { times, .. } = &self.plan.nodes[node].kind else { return };
+        if self.is_done(path, node) {
+            self.done.insert((path.to_vec(), node));
+        }
+        for pass in 1..=*times {
+            let inner: Vec<u32> = path.iter().copied().chain([pass]).collect();
+            for n in (0..self.plan.nodes.len()).filter(|&n| self.plan.nodes[n].parent == Some(node)) {
+                self.begin_again(&inner, n);
+                self.done.remove(&(inner.clone(), n));
+            }
         }
     }
 
@@ -200,15 +210,15 @@ impl<'p> Tracker<'p> {
 
     fn check_level(&self, parent: Option<usize>, path: &[u32], visits: u32) {
         for node in (0..self.plan.nodes.len()).filter(|&n| self.plan.nodes[n].parent == parent) {
-            let count =
-                |of: &BTreeMap<(Vec<u32>, usize), u32>| of.get(&(path.to_vec(), node)).copied().unwrap_or(0);
+            let count = |of: &BTreeMap<Spot, u32>| of.get(&(path.to_vec(), node)).copied().unwrap_or(0);
             let (entered, skipped, again) = (count(&self.entered), count(&self.skipped), count(&self.again));
-            assert_eq!(entered + skipped, visits + again, "visits to {}", self.plan.nodes[node].id);
             if let NodeShape::Container { times, .. } = &self.plan.nodes[node].kind {
-                for iteration in 1..=*times {
-                    let inner: Vec<u32> = [iteration].into_iter().chain(path.iter().copied()).collect();
-                    self.check_level(Some(node), &inner, entered);
+                for pass in 1..=*times {
+                    let inner: Vec<u32> = path.iter().copied().chain([pass]).collect();
+                    self.check_level(Some(node), &inner, visits + again - skipped);
                 }
+            } else {
+                assert_eq!(entered + skipped, visits + again, "visits to {}", self.plan.nodes[node].id);
             }
         }
     }
@@ -229,7 +239,7 @@ fn next(dice: &mut Dice, scene: &mut Scene, repeats: u32) -> Option<When> {
         possible.push(testing::resume(1));
     }
     let moving = state.status == RunStatus::InProgress;
-    for (x, execution) in state.executions.iter().filter(|(_, e)| e.state != ExecutionState::Completed) {
+    for (x, execution) in state.executions().filter(|(_, e)| e.state != ExecutionState::Completed) {
         match execution.state {
             ExecutionState::Pending if moving => possible.push(testing::start_step(1)),
             ExecutionState::AwaitingStart(_) if moving && dice.roll(4) == 0 => {
@@ -249,7 +259,7 @@ fn next(dice: &mut Dice, scene: &mut Scene, repeats: u32) -> Option<When> {
         }
     }
     for (_, gate) in state.gates.iter().filter(|_| moving) {
-        let Some((place, choice)) = &gate.choice else { continue };
+        let Some((_, place, choice)) = &gate.choice else { continue };
         let option = &choice.options[dice.roll(choice.options.len())].label;
         let option = if &**option == "again" && repeats == 0 { "on" } else { option };
         possible.push(testing::answer(scene, 1, &place.step.0, option));
@@ -271,25 +281,36 @@ fn walk(plan: &Arc<Plan>, dice: &mut Dice) {
     let mut scene = Scene::new();
     let mut when = testing::start_plan(1, plan);
     let mut repeats = 4;
+    let mut fronts = Fronts::default();
     for tried in 0.. {
         assert!(tried < 20_000, "the run does not end");
-        let gate = match &when.0 {
+        let answer = match &when.0 {
             crate::Command::Run(_, crate::RunCommand::AnswerGate(answer)) => {
                 let open = scene.state(1).gates.get(&answer.gate).and_then(|gate| gate.choice.as_ref());
-                open.map(|(place, _)| tracker.node(&place.step))
+                open.and_then(|(_, place, choice)| {
+                    let picked = choice.options.iter().find(|option| option.label == answer.option)?;
+                    Some((place.clone(), picked.action.clone()))
+                })
             }
             _ => None,
         };
+        let nodes = if tried == 0 { 0 } else { scene.state(1).graph.node_count() };
         match scene.try_run(when.clone()) {
             Ok(decision) => {
+                fronts.remember(nodes, scene.state(1));
+                if let Some((gate, action)) = &answer {
+                    tracker.answered(gate, action);
+                    repeats -= u32::from(matches!(action, ChoiceAction::Repeat(_)));
+                }
                 for event in decision.writes.iter().flat_map(|write| &write.events) {
                     let Event::Run(event) = event else { continue };
-                    tracker.see(event, gate);
-                    repeats -= u32::from(matches!(event, RunEvent::Repeated { .. }));
+                    tracker.see(event);
                 }
             }
             // The one thing that may be refused here: a step that two gates want repeated at once.
-            Err(refused) => assert!(gate.is_some() && refused.code() == "wrong_state", "{when:?}: {refused}"),
+            Err(refused) => {
+                assert!(answer.is_some() && refused.code() == "wrong_state", "{when:?}: {refused}");
+            }
         }
         invariants::check(&scene, false);
         let state = scene.state(1);
@@ -300,19 +321,21 @@ fn walk(plan: &Arc<Plan>, dice: &mut Dice) {
         when = next(dice, &mut scene, repeats).unwrap_or_else(|| panic!("stuck at {status}"));
     }
     let state = scene.state(1);
+    fronts.check(state);
     if state.status == RunStatus::Completed {
         tracker.check_visits();
-        for branch in state.branches.values() {
+        for (_, branch) in state.graph.branches() {
+            let front = &branch.front;
             assert!(
-                branch.joins.is_empty() && branch.rounds.is_empty() && branch.ways.is_empty(),
-                "{branch:?}"
+                front.joins.is_empty() && front.rounds.is_empty() && front.returns.is_empty(),
+                "{front:?}"
             );
-            assert!(branch.active.is_empty() && branch.asking.is_empty());
+            assert!(front.todo.is_empty() && branch.is_done(), "{branch:?}");
         }
-        let mut places: Vec<_> = state.executions.values().map(|e| &e.place).collect();
+        let mut places: Vec<_> = state.executions().map(|(_, e)| &e.place).collect();
         places.sort();
         places.dedup();
-        assert_eq!(places.len(), state.executions.len(), "every visit has a place of its own");
+        assert_eq!(places.len(), state.executions().count(), "every visit has a place of its own");
     } else {
         assert_eq!(state.status, RunStatus::Aborted);
     }

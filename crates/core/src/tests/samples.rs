@@ -10,14 +10,16 @@ use uuid::Uuid;
 use crate::budget::{Amounts, Budget, Measure, Reached, Scope};
 use crate::definition::{Fault, PipelineConfig};
 use crate::event::{
-    Drift, Drifted, Entry, Event, Failure, HomeEvent, Level, Made, MessageRole, Opening, Origin, PauseReason,
-    PipelineEvent, Place, Role, RollbackRecord, RollbackType, RunEvent, TriggeredBy, Usage,
+    Drift, Drifted, Entry, Event, Failure, HomeEvent, Level, LoopEnd, Made, MessageRole, Opening, Origin,
+    PauseReason, PipelineEvent, Place, Role, RollbackRecord, RollbackType, RunEvent, SkipReason, TriggeredBy,
+    Usage,
 };
 use crate::plan::{Choice, ChoiceAction, ChoiceOption};
+use crate::state::run::{FrontChange, FrontDelta, Layer, Return, Round, Var};
 use crate::testing::{form, pipeline_id, run_id};
 use crate::{
-    ArtifactId, ArtifactRecordId, BranchNo, CheckpointId, Digest, ExecNo, ExecutionId, GateId, NodeNo,
-    RollbackId, Seq, SessionId, StepId, Timestamp, TokenId,
+    ArtifactId, ArtifactRecordId, BranchNo, CheckpointId, Digest, ExecNo, GateId, NodeNo, RollbackId, Seq,
+    SessionId, StepId, Timestamp, TokenId,
 };
 
 /// All of them.
@@ -54,11 +56,32 @@ fn usage() -> Usage {
 }
 
 fn failure() -> Failure {
-    Failure { error_type: "script_error".into(), message: "it broke".into(), trace: Some("line 3".into()) }
+    Failure { kind: "script_error".into(), message: "it broke".into(), trace: Some("line 3".into()) }
+}
+
+fn delta() -> FrontDelta {
+    let step = StepId::new("draft");
+    let round = Round { iteration: 2, of: Some(4), max: 4, left: 3 };
+    let way = Return { gate: StepId::new("good"), feedback: Some("shorter".into()) };
+    let var = Var { value: json!({"name": "bridges"}).into(), layer: Layer::Critical };
+    FrontDelta {
+        made: vec![ExecNo(3)],
+        reached: vec![place()],
+        done: vec![place()],
+        changes: vec![
+            FrontChange::Join(step.clone(), Some(1)),
+            FrontChange::Round(step.clone(), Some(round)),
+            FrontChange::Items(step.clone(), Some(json!(["a"]).into())),
+            FrontChange::Visit(step.clone(), Some(2)),
+            FrontChange::Return(step.clone(), Some(way)),
+            FrontChange::Skip(step, true),
+            FrontChange::Context("topic".into(), Some(var)),
+        ],
+    }
 }
 
 fn place() -> Place {
-    Place { branch: BranchNo(1), step: StepId::new("draft"), path: vec![(StepId::new("loop"), 2)], visit: 3 }
+    Place { step: StepId::new("draft"), path: vec![(StepId::new("loop"), 2)], visit: 3 }
 }
 
 fn object(value: Value) -> Map<String, Value> {
@@ -150,7 +173,7 @@ fn run_begins() -> Vec<RunEvent> {
         RunEvent::Began {},
         RunEvent::ExecutionMade {
             x: X,
-            id: ExecutionId(id(7)),
+            branch: BranchNo(1),
             place: place(),
             position: 1,
             name: Some("Draft".into()),
@@ -158,8 +181,9 @@ fn run_begins() -> Vec<RunEvent> {
             max_attempts: 3,
             max_revisions: 2,
             held: true,
+            feedback: Some("shorter".into()),
         },
-        RunEvent::StepSkipped { place: place() },
+        RunEvent::StepSkipped { branch: BranchNo(1), place: place(), why: SkipReason::Choice },
         RunEvent::StartAsked { x: X, gate: gate(), digest: digest() },
         RunEvent::StartRejected { x: X, gate: gate(), feedback: Some("not yet".into()) },
         RunEvent::StartApproved { x: X, gate: gate() },
@@ -225,17 +249,11 @@ fn run_walks() -> Vec<RunEvent> {
         ],
     });
     vec![
-        RunEvent::GateAsked { gate: gate(), place: place(), choice },
+        RunEvent::GateAsked { gate: gate(), branch, place: place(), choice },
         RunEvent::GateAnswered { gate: gate(), option: "again".into(), feedback: Some("why".into()) },
-        RunEvent::Repeated { place: place(), steps: vec![step.clone()] },
-        RunEvent::SkipsAdded { branch, steps: vec![step.clone()] },
-        RunEvent::Joined { branch, step: step.clone(), arrived: 1 },
-        RunEvent::RoundBegan { branch, step, iteration: 2, children: 3 },
-        RunEvent::RoundsEnded { place: place() },
+        RunEvent::FrontMoved { branch, delta: delta() },
+        RunEvent::LoopEnded { branch, place: place(), why: LoopEnd::Count },
         RunEvent::Forked { branch, from: NodeNo(1) },
-        RunEvent::Checkpointed { branch, note: Some("so far".into()) },
-        RunEvent::AttemptBlocked { branch, reason: "no summary".into() },
-        RunEvent::ContextMerged { branch, delta: object(json!({"topic": "bridges"})) },
     ]
 }
 
@@ -249,9 +267,17 @@ fn run_ends() -> Vec<RunEvent> {
         RunEvent::Completed {},
         RunEvent::Failed { reason: reason.clone() },
         RunEvent::Aborted { reason },
-        RunEvent::Rewound { rollback, keep: Some(0), archive: archive.into() },
-        RunEvent::Removed { rollback, archive: archive.into() },
-        RunEvent::Unwound { rollback },
+        RunEvent::RolledBack {
+            branch: BranchNo(1),
+            from: NodeNo(1),
+            retires: BranchNo(0),
+            rollback,
+            archive: archive.into(),
+        },
+        RunEvent::Recovered { branch: BranchNo(1), from: NodeNo(1), retires: BranchNo(0), rollback },
+        RunEvent::Undone { rollback },
+        RunEvent::RunRemoved { rollback, archive: archive.into() },
+        RunEvent::RunRestored { rollback },
     ]
 }
 

@@ -19,46 +19,48 @@ pub fn run(pipeline: &PipelineState, state: &RunState, keep: Keep) -> Wanted {
     if let Some(place) = run_place(pipeline, state) {
         wanted.folders.insert(Key::Run, place.folder.clone());
         wanted.add(&format!("{}/run_info.json", place.folder), Entry::Document(Document::Run));
-        for (x, execution) in &state.executions {
+        let begun = last_begun(state);
+        for (x, execution) in state.executions() {
             let folder = own_folder(execution).map(|own| format!("{}/{own}", place.folder));
             let beside = |path: &str| match &place.archive {
                 Some(archive) => archived_beside(archive, path),
                 None => path.to_owned(),
             };
-            let clean = keep.clean_up && is_over(state, execution);
-            let stand = Stand { x: *x, execution, number, folder, beside: &beside, clean, keep };
+            let clean = keep.clean_up && is_over(state, execution, begun);
+            let stand = Stand { x, execution, number, folder, beside: &beside, clean, keep };
             stand.add_to(&mut wanted);
         }
     }
-    for (rollback, removed) in state.removed.iter().filter(|(rollback, _)| !ended(rollback)) {
-        for (x, execution) in &removed.executions {
-            let folder = Some(archived_checkpoint(&removed.archive, number, execution.position));
-            let beside = |path: &str| archived_beside(&removed.archive, path);
-            // What was cleaned up before is not there, and what was not waits for the rollback to be undone.
-            let stand = Stand { x: *x, execution, number, folder, beside: &beside, clean: false, keep };
-            stand.add_to(&mut wanted);
+    for (rollback, archive, x, execution) in state.archived() {
+        if ended(&rollback) {
+            continue;
         }
-        debug_assert!(state.gone != Some(*rollback) || removed.executions.is_empty());
+        let folder = Some(archived_checkpoint(archive, number, execution.position));
+        let beside = |path: &str| archived_beside(archive, path);
+        // What was cleaned up before is not there, and what was not waits for the rollback to be undone.
+        let stand = Stand { x, execution, number, folder, beside: &beside, clean: false, keep };
+        stand.add_to(&mut wanted);
     }
     wanted
 }
 
 /// Whether nobody needs an execution's work folder any more: it is done, and so is the run, or a later checkpoint
 /// has begun.
-fn is_over(run: &RunState, execution: &Execution) -> bool {
+fn is_over(run: &RunState, execution: &Execution, begun: Option<u32>) -> bool {
     execution.state == ExecutionState::Completed
-        && (!run.status.is_active() || run.executions.values().any(|later| has_begun_after(later, execution)))
+        && (!run.status.is_active() || begun.is_some_and(|position| position > execution.position))
 }
 
-fn has_begun_after(later: &Execution, execution: &Execution) -> bool {
-    later.position > execution.position
-        && match later.state {
-            ExecutionState::Working(_)
-            | ExecutionState::AwaitingComplete(_)
-            | ExecutionState::Completed
-            | ExecutionState::Failed => true,
-            ExecutionState::Pending | ExecutionState::AwaitingStart(_) => false,
-        }
+/// The highest position of an execution that has begun.
+fn last_begun(run: &RunState) -> Option<u32> {
+    let begun = run.executions().filter(|(_, execution)| match execution.state {
+        ExecutionState::Working(_)
+        | ExecutionState::AwaitingComplete(_)
+        | ExecutionState::Completed
+        | ExecutionState::Failed => true,
+        ExecutionState::Pending | ExecutionState::AwaitingStart(_) => false,
+    });
+    begun.map(|(_, execution)| execution.position).max()
 }
 
 /// An execution and where it stands.

@@ -90,8 +90,8 @@ fn a_fresh_run() {
         .pipeline_system/definitions/pipeline.json
         .pipeline_system/logs/
         .temp/
-        .temp/exec_8401/artifacts_staging/
-        .temp/exec_8401/workspace/
+        .temp/exec_1001/artifacts_staging/
+        .temp/exec_1001/workspace/
         runs/
         runs/latest -> v1
         runs/v1/run_info.json
@@ -107,9 +107,9 @@ fn staged_then_promoted_then_cleaned_up() {
     check(
         &scene,
         expect![[r#"
-            .temp/exec_8401/artifacts_staging/
-            .temp/exec_8401/artifacts_staging/a_671175f7.json 21 bytes, shared
-            .temp/exec_8401/workspace/
+            .temp/exec_1001/artifacts_staging/
+            .temp/exec_1001/artifacts_staging/a_671175f7.json 21 bytes, shared
+            .temp/exec_1001/workspace/
             runs/v1/run_info.json
         "#]],
     );
@@ -117,8 +117,8 @@ fn staged_then_promoted_then_cleaned_up() {
     check(
         &scene,
         expect![[r#"
-            .temp/exec_e685/artifacts_staging/
-            .temp/exec_e685/workspace/
+            .temp/exec_1002/artifacts_staging/
+            .temp/exec_1002/workspace/
             runs/v1/checkpoint_0_First_step/outputs/ (ours)
             runs/v1/checkpoint_0_First_step/outputs/a_671175f7_v1.json 21 bytes
             runs/v1/run_info.json
@@ -128,12 +128,12 @@ fn staged_then_promoted_then_cleaned_up() {
     check(
         &scene,
         expect![[r#"
-            .temp/exec_e685/artifacts_staging/
-            .temp/exec_e685/workspace/
+            .temp/exec_1002/artifacts_staging/
+            .temp/exec_1002/workspace/
             runs/v1/checkpoint_0_First_step/outputs/ (ours)
             runs/v1/checkpoint_0_First_step/outputs/a_671175f7_v1.json 21 bytes
             runs/v1/run_info.json
-            gone: .temp/exec_8401
+            gone: .temp/exec_1001
         "#]],
     );
     approve_all(&mut scene, 1);
@@ -145,8 +145,8 @@ fn staged_then_promoted_then_cleaned_up() {
             runs/v1/checkpoint_1_B/outputs/ (ours)
             runs/v1/checkpoint_1_B/outputs/a_cbe805ad_v1.json 21 bytes
             runs/v1/run_info.json
-            gone: .temp/exec_8401
-            gone: .temp/exec_e685
+            gone: .temp/exec_1001
+            gone: .temp/exec_1002
         "#]],
     );
     let keep = Keep { clean_up: false, ..Keep::default() };
@@ -163,11 +163,11 @@ fn failed_then_tried_again() {
     check(
         &scene,
         expect![[r#"
-            .errored/exec_d340_19700101T000005Z/error_info.json
-            .errored/exec_d340_19700101T000005Z/error_logs.txt
-            .errored/exec_d340_19700101T000005Z/failed_artifacts/
-            .errored/exec_d340_19700101T000005Z/failed_artifacts/report_3b64c57c.txt 4 bytes
-            .errored/exec_d340_19700101T000005Z/workspace/
+            .errored/exec_1001_19700101T000005Z/error_info.json
+            .errored/exec_1001_19700101T000005Z/error_logs.txt
+            .errored/exec_1001_19700101T000005Z/failed_artifacts/
+            .errored/exec_1001_19700101T000005Z/failed_artifacts/report_3b64c57c.txt 4 bytes
+            .errored/exec_1001_19700101T000005Z/workspace/
             runs/v1/run_info.json
         "#]],
     );
@@ -180,8 +180,8 @@ fn failed_then_tried_again() {
     check(
         &scene,
         expect![[r#"
-            .temp/exec_d340/artifacts_staging/
-            .temp/exec_d340/workspace/
+            .temp/exec_1001/artifacts_staging/
+            .temp/exec_1001/workspace/
             runs/v1/run_info.json
         "#]],
     );
@@ -192,7 +192,7 @@ fn failed_then_tried_again() {
             runs/v1/checkpoint_0_A/outputs/ (ours)
             runs/v1/checkpoint_0_A/outputs/report_26bb6a0d_v1.txt 5 bytes
             runs/v1/run_info.json
-            gone: .temp/exec_d340
+            gone: .temp/exec_1001
         "#]],
     );
 }
@@ -208,11 +208,11 @@ fn a_failure_that_goes_back_by_itself() {
     expect![[r#"
         .archived/
         .archived/rollback_99f5_19700101T000005Z/archived_data/
-        .archived/rollback_99f5_19700101T000005Z/archived_data/.errored/exec_d340_19700101T000005Z/error_info.json
-        .archived/rollback_99f5_19700101T000005Z/archived_data/.errored/exec_d340_19700101T000005Z/error_logs.txt
-        .archived/rollback_99f5_19700101T000005Z/archived_data/.errored/exec_d340_19700101T000005Z/failed_artifacts/
-        .archived/rollback_99f5_19700101T000005Z/archived_data/.errored/exec_d340_19700101T000005Z/failed_artifacts/report_3b64c57c.txt 4 bytes
-        .archived/rollback_99f5_19700101T000005Z/archived_data/.errored/exec_d340_19700101T000005Z/workspace/
+        .archived/rollback_99f5_19700101T000005Z/archived_data/.errored/exec_1001_19700101T000005Z/error_info.json
+        .archived/rollback_99f5_19700101T000005Z/archived_data/.errored/exec_1001_19700101T000005Z/error_logs.txt
+        .archived/rollback_99f5_19700101T000005Z/archived_data/.errored/exec_1001_19700101T000005Z/failed_artifacts/
+        .archived/rollback_99f5_19700101T000005Z/archived_data/.errored/exec_1001_19700101T000005Z/failed_artifacts/report_3b64c57c.txt 4 bytes
+        .archived/rollback_99f5_19700101T000005Z/archived_data/.errored/exec_1001_19700101T000005Z/workspace/
         .archived/rollback_99f5_19700101T000005Z/rollback_metadata.json
         .errored/
         .pipeline_system/definitions/checkpoints/
@@ -220,8 +220,8 @@ fn a_failure_that_goes_back_by_itself() {
         .pipeline_system/definitions/pipeline.json
         .pipeline_system/logs/
         .temp/
-        .temp/exec_e71b/artifacts_staging/
-        .temp/exec_e71b/workspace/
+        .temp/exec_1002/artifacts_staging/
+        .temp/exec_1002/workspace/
         runs/
         runs/latest -> v1
         runs/v1/run_info.json
@@ -243,8 +243,8 @@ fn one_checkpoint_rolled_back_and_undone() {
             .archived/rollback_545f_19700101T000015Z/archived_data/v1_checkpoint_1/outputs/a_c910ed4f_v1.json 21 bytes
             .archived/rollback_545f_19700101T000015Z/archived_data/v1_checkpoint_2/outputs/ (ours)
             .archived/rollback_545f_19700101T000015Z/archived_data/v1_checkpoint_2/outputs/a_ef0e6368_v1.json 21 bytes
-            .temp/exec_8f80/artifacts_staging/
-            .temp/exec_8f80/workspace/
+            .temp/exec_1004/artifacts_staging/
+            .temp/exec_1004/workspace/
             runs/v1/checkpoint_0_A/outputs/ (ours)
             runs/v1/checkpoint_0_A/outputs/a_26bb6a0d_v1.json 21 bytes
             runs/v1/run_info.json
@@ -259,8 +259,8 @@ fn one_checkpoint_rolled_back_and_undone() {
     check(
         &ended,
         expect![[r#"
-            .temp/exec_8f80/artifacts_staging/
-            .temp/exec_8f80/workspace/
+            .temp/exec_1004/artifacts_staging/
+            .temp/exec_1004/workspace/
             runs/v1/checkpoint_0_A/outputs/ (ours)
             runs/v1/checkpoint_0_A/outputs/a_26bb6a0d_v1.json 21 bytes
             runs/v1/run_info.json
@@ -284,13 +284,13 @@ fn whole_runs_rolled_back_and_undone() {
     expect![[r#"
         .archived/
         .archived/rollback_a59f_19700101T000017Z/archived_data/
-        .archived/rollback_a59f_19700101T000017Z/archived_data/.temp/exec_17ee/artifacts_staging/
-        .archived/rollback_a59f_19700101T000017Z/archived_data/.temp/exec_17ee/artifacts_staging/a_36e38f80.json 21 bytes, shared
-        .archived/rollback_a59f_19700101T000017Z/archived_data/.temp/exec_17ee/workspace/
-        .archived/rollback_a59f_19700101T000017Z/archived_data/.temp/exec_e685/artifacts_staging/
-        .archived/rollback_a59f_19700101T000017Z/archived_data/.temp/exec_e685/workspace/
-        .archived/rollback_a59f_19700101T000017Z/archived_data/.temp/exec_97f0/artifacts_staging/
-        .archived/rollback_a59f_19700101T000017Z/archived_data/.temp/exec_97f0/workspace/
+        .archived/rollback_a59f_19700101T000017Z/archived_data/.temp/exec_1002/artifacts_staging/
+        .archived/rollback_a59f_19700101T000017Z/archived_data/.temp/exec_1002/workspace/
+        .archived/rollback_a59f_19700101T000017Z/archived_data/.temp/exec_1002/artifacts_staging/
+        .archived/rollback_a59f_19700101T000017Z/archived_data/.temp/exec_1002/workspace/
+        .archived/rollback_a59f_19700101T000017Z/archived_data/.temp/exec_1002/artifacts_staging/
+        .archived/rollback_a59f_19700101T000017Z/archived_data/.temp/exec_1002/artifacts_staging/a_36e38f80.json 21 bytes, shared
+        .archived/rollback_a59f_19700101T000017Z/archived_data/.temp/exec_1002/workspace/
         .archived/rollback_a59f_19700101T000017Z/archived_data/v2/checkpoint_0_A/outputs/ (ours)
         .archived/rollback_a59f_19700101T000017Z/archived_data/v2/checkpoint_0_A/outputs/a_cbe805ad_v2.json 21 bytes
         .archived/rollback_a59f_19700101T000017Z/archived_data/v2/run_info.json
@@ -305,15 +305,15 @@ fn whole_runs_rolled_back_and_undone() {
         .pipeline_system/definitions/pipeline.json
         .pipeline_system/logs/
         .temp/
-        .temp/exec_4640/artifacts_staging/
-        .temp/exec_4640/workspace/
+        .temp/exec_1003/artifacts_staging/
+        .temp/exec_1003/workspace/
         runs/
         runs/latest -> v1
         runs/v1/checkpoint_0_A/outputs/ (ours)
         runs/v1/checkpoint_0_A/outputs/a_671175f7_v1.json 21 bytes
         runs/v1/run_info.json
         scripts/
-        gone: .archived/rollback_a59f_19700101T000017Z/archived_data/.temp/exec_f1e3
+        gone: .archived/rollback_a59f_19700101T000017Z/archived_data/.temp/exec_1001
     "#]]
     .assert_eq(&shown(&scene, true, Keep::default()));
     scene.run(undo(&scene));
@@ -339,7 +339,7 @@ fn runs_of_an_earlier_definition() {
         .temp/
         runs/
         scripts/
-        gone: .temp/exec_d340
+        gone: .temp/exec_1001
     "#]]
     .assert_eq(&shown(&scene, true, Keep::default()));
     let before = shown(&scene, true, Keep::default());

@@ -77,11 +77,7 @@ impl ArtifactDocument {
         let row = Named::new(Table::Artifact, record);
         let run = source.state();
         let x = ExecNo(row.count("x"));
-        let removed = || {
-            let all = run.removed.values().flat_map(|removed| &removed.executions);
-            all.filter(|(other, _)| *other == x).map(|(_, execution)| execution.as_ref()).next()
-        };
-        let execution = run.execution(x).or_else(removed);
+        let execution = run.graph.any_execution(x).map(AsRef::as_ref);
         let file_path = source.on_disk(row.text("path").unwrap_or_default());
         Some(Self {
             artifact_record_id: ArtifactRecordId(row.uuid("id")?),

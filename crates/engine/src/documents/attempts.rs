@@ -168,7 +168,7 @@ fn note(attempts: &mut Vec<AttemptDocument>, wanted: ExecNo, recorded: &Recorded
 fn error(at: Time, failure: &Failure) -> LastError {
     LastError {
         timestamp: at,
-        error_type: failure.error_type.to_string(),
+        error_type: failure.kind.to_string(),
         error_message: failure.message.to_string(),
         stack_trace: failure.trace.as_ref().map(ToString::to_string),
     }

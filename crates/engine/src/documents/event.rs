@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use holdpoint_core::event::{Entry, Event, HomeEvent, PipelineEvent, RunEvent, stored_kinds, wire_type};
-use holdpoint_core::state::run::{Execution, RunState};
+use holdpoint_core::state::run::RunState;
 use holdpoint_core::{
     CheckpointId, ExecNo, ExecutionId, PipelineId, RollbackId, RunId, Seq, State, StreamId, Timestamp,
 };
@@ -218,7 +218,7 @@ impl Engine {
             State::Run(state) => Some(&**state),
             State::Home(_) | State::Pipeline(_) | State::Journal(_) => None,
         });
-        let execution = state.zip(x).and_then(|(run, x)| any(run, x));
+        let execution = state.zip(x).and_then(|(run, x)| run.graph.any_execution(x));
         let pipeline = match event.stream {
             StreamId::Pipeline(pipeline) => Some(pipeline),
             StreamId::Run(_) | StreamId::Journal(_) => state.and_then(RunState::pipeline),
@@ -258,12 +258,6 @@ impl Engine {
 pub(super) fn event_id(event: &Recorded) -> String {
     let hex = event.hash.to_string();
     format!("{}-{}-8{}-8{}-{:012x}", &hex[..8], &hex[8..12], &hex[12..15], &hex[15..18], event.seq.0)
-}
-
-/// An execution of a run, taken out or not.
-fn any(run: &RunState, x: ExecNo) -> Option<&Execution> {
-    let removed = run.removed.values().flat_map(|removed| &removed.executions);
-    run.execution(x).or_else(|| removed.into_iter().find(|(other, _)| *other == x).map(|(_, e)| e.as_ref()))
 }
 
 /// What an event carries, in words: short names of storage are spelled out.
@@ -408,15 +402,9 @@ fn of_run(event: &RunEvent, step: &str) -> String {
         RunEvent::NoteQueued { .. } => format!("A note was left for {step}."),
         RunEvent::GateAsked { choice, .. } => format!("A choice is asked for: {}", choice.prompt),
         RunEvent::GateAnswered { option, .. } => format!("The choice is “{option}”."),
-        RunEvent::Repeated { .. } => "Steps are visited again.".to_owned(),
-        RunEvent::SkipsAdded { .. } => "Steps are to be left out.".to_owned(),
-        RunEvent::Joined { .. } => "Ways met.".to_owned(),
-        RunEvent::RoundBegan { iteration, .. } => format!("Round {iteration} began."),
-        RunEvent::RoundsEnded { .. } => "The rounds are over.".to_owned(),
+        RunEvent::FrontMoved { .. } => "The run moved on.".to_owned(),
+        RunEvent::LoopEnded { .. } => "A loop finished.".to_owned(),
         RunEvent::Forked { .. } => "The run was forked.".to_owned(),
-        RunEvent::Checkpointed { .. } => "A point was saved.".to_owned(),
-        RunEvent::AttemptBlocked { reason, .. } => format!("An output was refused: {reason}"),
-        RunEvent::ContextMerged { .. } => "Values were added to the context.".to_owned(),
         RunEvent::PauseAsked {} => "The run will pause when the present step ends.".to_owned(),
         RunEvent::PauseDropped {} => "The run will not pause, after all.".to_owned(),
         RunEvent::Paused { .. } => "The run is paused.".to_owned(),
@@ -424,8 +412,11 @@ fn of_run(event: &RunEvent, step: &str) -> String {
         RunEvent::Completed {} => "The run is completed.".to_owned(),
         RunEvent::Failed { .. } => "The run was declared failed.".to_owned(),
         RunEvent::Aborted { .. } => "The run was ended.".to_owned(),
-        RunEvent::Rewound { .. } => "Executions and their artifacts were archived.".to_owned(),
-        RunEvent::Removed { .. } => "The run and its artifacts were archived.".to_owned(),
-        RunEvent::Unwound { .. } => "What a rollback had archived is back.".to_owned(),
+        RunEvent::RolledBack { .. } => "Executions and their artifacts were archived.".to_owned(),
+        RunEvent::Recovered { .. } => "The run was recovered from a snapshot.".to_owned(),
+        RunEvent::RunRemoved { .. } => "The run and its artifacts were archived.".to_owned(),
+        RunEvent::Undone { .. } | RunEvent::RunRestored { .. } => {
+            "What a rollback had archived is restored.".to_owned()
+        }
     }
 }

@@ -243,7 +243,7 @@ impl Engine {
                 error_count: execution.errors,
                 last_error: execution.last_error.as_ref().map(|(at, failure)| LastError {
                     timestamp: (*at).into(),
-                    error_type: failure.error_type.to_string(),
+                    error_type: failure.kind.to_string(),
                     error_message: failure.message.to_string(),
                     stack_trace: failure.trace.as_ref().map(ToString::to_string),
                 }),

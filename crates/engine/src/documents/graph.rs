@@ -1,9 +1,11 @@
 //! A run as a graph: the steps of its plan with what became of them, and its durable points.
 
+use std::collections::BTreeMap;
+
 use holdpoint_core::facts::Plans;
 use holdpoint_core::plan::NodeShape;
-use holdpoint_core::state::run::{NodeKind, RunState};
-use holdpoint_core::{ExecutionId, RunId, StepId};
+use holdpoint_core::state::run::{Execution, Node, NodeKind, RunState};
+use holdpoint_core::{ExecutionId, NodeNo, RunId, StepId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -53,11 +55,11 @@ pub struct GraphEdge {
 /// A durable point of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct GraphPoint {
-    /// Its number, from 1.
+    /// Its number, from 0.
     pub id: u32,
     /// The point before it.
     pub parent: Option<u32>,
-    /// `step`, `checkpoint` or `blocked_attempt`.
+    /// `step` or `gate`.
     pub kind: &'static str,
     /// The branch in which it was made.
     pub branch: u32,
@@ -75,10 +77,13 @@ impl Engine {
         let Some(plan) = state.plan.and_then(|digest| self.inner.plans.plan(digest)) else {
             return Ok(graph);
         };
+        let visits = visits(state);
         for node in &plan.nodes {
+            let visits = visits.get(&node.id).map_or(&[][..], Vec::as_slice);
+            let name = visits.last().and_then(|execution| execution.name.as_ref());
             graph.nodes.push(GraphNode {
                 id: node.id.0.to_string(),
-                name: name_of(state, &node.id).unwrap_or_else(|| node.name.to_string()),
+                name: name.unwrap_or(&node.name).to_string(),
                 kind: match node.kind {
                     NodeShape::Step => "step",
                     NodeShape::Gate(_) => "gate",
@@ -86,8 +91,8 @@ impl Engine {
                 },
                 position: node.position,
                 parent: node.parent.map(|parent| plan.nodes[parent].id.0.to_string()),
-                status: visits(state, &node.id).last().map(|execution| execution.state.name()),
-                execution_ids: visits(state, &node.id).map(|execution| execution.id).collect(),
+                status: visits.last().map(|execution| execution.state.name()),
+                execution_ids: visits.iter().map(|execution| execution.id).collect(),
             });
             graph.edges.extend(node.next.iter().map(|next| GraphEdge {
                 from: node.id.0.to_string(),
@@ -98,32 +103,30 @@ impl Engine {
     }
 }
 
-fn visits<'a>(
-    run: &'a RunState,
-    step: &'a StepId,
-) -> impl Iterator<Item = &'a holdpoint_core::state::run::Execution> {
-    run.executions.values().map(AsRef::as_ref).filter(move |execution| execution.place.step == *step)
-}
-
-fn name_of(run: &RunState, step: &StepId) -> Option<String> {
-    visits(run, step).last()?.name.as_ref().map(ToString::to_string)
+/// The visits to each step that were not rolled back, in one pass over the run.
+fn visits(run: &RunState) -> BTreeMap<&StepId, Vec<&Execution>> {
+    let mut visits: BTreeMap<&StepId, Vec<&Execution>> = BTreeMap::new();
+    for (_, execution) in run.executions() {
+        visits.entry(&execution.place.step).or_default().push(execution);
+    }
+    visits
 }
 
 fn points(run: &RunState) -> Vec<GraphPoint> {
-    let point =
-        |(number, node): (&holdpoint_core::NodeNo, &std::sync::Arc<holdpoint_core::state::run::Node>)| {
-            let (kind, execution) = match node.kind {
-                NodeKind::Step(x) => ("step", run.execution(x).map(|execution| execution.id)),
-                NodeKind::Checkpoint => ("checkpoint", None),
-                NodeKind::BlockedAttempt => ("blocked_attempt", None),
-            };
-            GraphPoint {
-                id: number.0,
-                parent: node.parent.map(|parent| parent.0),
-                kind,
-                branch: node.branch.0,
-                execution_id: execution,
-            }
+    let point = |(number, node): (NodeNo, &Node)| {
+        let (kind, execution) = match &node.kind {
+            // The beginning of a run is a point that can be continued from, like a step.
+            NodeKind::Start => ("step", None),
+            NodeKind::Step(x) => ("step", run.execution(*x).map(|execution| execution.id)),
+            NodeKind::Gate(..) => ("gate", None),
         };
-    run.nodes.iter().map(point).collect()
+        GraphPoint {
+            id: number.0,
+            parent: run.graph.parent(number).map(|parent| parent.0),
+            kind,
+            branch: node.branch.0,
+            execution_id: execution,
+        }
+    };
+    run.graph.nodes(0).map(point).collect()
 }

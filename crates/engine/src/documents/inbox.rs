@@ -132,7 +132,7 @@ impl Engine {
             let Some((id, gate)) = state.gates.iter().find(|(_, gate)| gate.n == record.n) else {
                 return Ok(None);
             };
-            let execution = gate.x.and_then(|x| state.execution(x));
+            let execution = gate.x.and_then(|x| state.execution(x)).map(AsRef::as_ref);
             let ask = |about: &About<'_>| state.status.is_active().then(|| asked(state, *id, gate, about));
             return self.item(&source, execution, ask).await;
         }

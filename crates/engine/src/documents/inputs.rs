@@ -43,7 +43,7 @@ pub struct GivenOutput {
 
 /// The completed execution of a checkpoint in a run, the latest if there are several.
 fn completed(run: &RunState, checkpoint: CheckpointId) -> Option<&Execution> {
-    let mut all = run.executions.values().rev().map(AsRef::as_ref);
+    let mut all = run.executions().rev().map(|(_, e)| e.as_ref());
     all.find(|e| e.place.step.checkpoint() == Some(checkpoint) && e.state == ExecutionState::Completed)
 }
 

@@ -183,8 +183,7 @@ impl Item {
 
 /// An execution of a run, taken out or not.
 fn any_execution(run: &RunState, id: ExecutionId) -> Option<&Execution> {
-    let removed = run.removed.values().flat_map(|removed| &removed.executions).map(|(_, e)| e);
-    run.executions.values().chain(removed).map(AsRef::as_ref).find(|e| e.id == id)
+    run.graph.any_execution(run.graph.find_execution(id)?).map(AsRef::as_ref)
 }
 
 fn deleted(run: RunId, execution: &Execution) -> DeletedExecution {
@@ -212,10 +211,8 @@ fn itemise(items: &[Item], runs: &BTreeMap<RunId, RunSource>) -> RolledBackItems
             }
             ("artifact", Some(id)) => {
                 let record = ArtifactRecordId(id);
-                let removed = state.removed.values().flat_map(|removed| &removed.executions);
-                let executions = state.executions.values().chain(removed.map(|(_, e)| e));
-                let made = executions
-                    .flat_map(|e| &e.artifacts)
+                let made = (state.graph.all_executions())
+                    .flat_map(|(_, e)| &e.artifacts)
                     .map(|output| &output.made)
                     .find(|made| made.record == record);
                 all.archived_artifacts.push(ArchivedArtifact {
@@ -354,7 +351,7 @@ impl Engine {
             run_version: target_state.and_then(RunState::number).map(|(number, _)| number),
             executions: target_state
                 .map(|run| {
-                    let all = run.executions.values().map(AsRef::as_ref);
+                    let all = run.executions().map(|(_, e)| e.as_ref());
                     all.filter(stays).map(|e| deleted(target, e)).collect()
                 })
                 .unwrap_or_default(),

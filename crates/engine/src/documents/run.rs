@@ -115,7 +115,7 @@ impl RunDocument {
             last_resumed_at: time(run.times.resumed),
             previous_run_id: previous.map(|(id, _)| id),
             extends_from_run_version: previous.map(|(_, number)| number),
-            checkpoint_execution_history: run.executions.values().map(|e| e.id).collect(),
+            checkpoint_execution_history: run.executions().map(|(_, e)| e.id).collect(),
             rollback_history: rollbacks(run),
             metadata: RunCounts {
                 total_checkpoints: run.total,
@@ -130,7 +130,9 @@ impl RunDocument {
 }
 
 fn rollbacks(run: &RunState) -> Vec<RollbackId> {
-    let mut all: Vec<RollbackId> = run.removed.keys().copied().collect();
+    let retired = run.graph.branches().filter_map(|(_, branch)| branch.retired.as_deref());
+    let archived = retired.filter(|retired| retired.archive.is_some()).map(|retired| retired.by);
+    let mut all: Vec<RollbackId> = archived.chain(run.gone.as_ref().map(|gone| gone.rollback)).collect();
     // Ids carry their time, so this is the order in which they happened.
     all.sort_unstable();
     all
@@ -205,9 +207,9 @@ impl Engine {
     /// All executions of a run that were not rolled back, oldest first.
     pub async fn execution_documents(&self, run: RunId) -> Result<Vec<ExecutionDocument>, SubmitError> {
         let source = self.run_source(run).await?;
-        let mut all = Vec::with_capacity(source.state().executions.len());
-        for x in source.state().executions.keys() {
-            all.push(self.execution_of(&source, *x).await?);
+        let mut all = Vec::new();
+        for (x, _) in source.state().executions() {
+            all.push(self.execution_of(&source, x).await?);
         }
         Ok(all)
     }
@@ -220,12 +222,7 @@ impl Engine {
             return self.execution_of(&source, x).await;
         }
         let gone = |rollback| Rejection::Gone { what: "execution", id: id.to_string(), rollback };
-        let by = source
-            .state()
-            .removed
-            .iter()
-            .find(|(_, removed)| removed.executions.iter().any(|(other, _)| *other == x))
-            .map(|(rollback, _)| *rollback);
+        let by = source.state().graph.any_execution(x).and_then(|execution| execution.rolled_back);
         let missing = || Rejection::NotFound { what: "execution", id: id.to_string() };
         Err(by.map_or_else(missing, gone).into())
     }

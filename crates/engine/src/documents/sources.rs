@@ -97,7 +97,7 @@ impl Engine {
     /// A run that was made and not rolled back.
     pub(super) async fn run_source(&self, id: RunId) -> Result<RunSource, SubmitError> {
         let source = self.any_run_source(id).await?;
-        match source.state().gone {
+        match source.state().gone.as_ref().map(|gone| gone.rollback) {
             None => Ok(source),
             Some(rollback) => Err(Rejection::Gone { what: "run", id: id.to_string(), rollback }.into()),
         }
@@ -111,10 +111,18 @@ impl Engine {
 
     /// The run of an execution and its ordinal in it.
     pub async fn locate_execution(&self, id: ExecutionId) -> Result<(RunId, ExecNo), SubmitError> {
-        let found = self.find(Table::Execution, id.0).await?.ok_or_else(|| missing("execution", id.0))?;
-        match found.stream {
-            StreamId::Run(run) => Ok((run, ExecNo(found.n))),
-            StreamId::Home | StreamId::Pipeline(_) | StreamId::Journal(_) => Err(missing("execution", id.0)),
+        let query = Query::Find(Table::Run, "family", Cell::from(id.family()));
+        let found = self.query(query).await?.records.into_iter().next();
+        let Some(StreamId::Run(run)) = found.map(|found| found.stream) else {
+            return Err(missing("execution", id.0));
+        };
+        let x = run.ordinal_of(id).ok_or_else(|| missing("execution", id.0))?;
+        // Any number can be added to a run's id: only those that the run has given out are executions.
+        match &self.view(StreamId::Run(run)).await?.state {
+            State::Run(state) if state.graph.any_execution(x).is_some() => Ok((run, x)),
+            State::Run(_) | State::Home(_) | State::Pipeline(_) | State::Journal(_) => {
+                Err(missing("execution", id.0))
+            }
         }
     }
 

@@ -159,7 +159,7 @@ pub(super) fn waiting_for(run: &RunState, execution: &Execution, about: &About<'
 
 /// What a question asks; one of the plan itself belongs to no execution.
 pub(super) fn asked(run: &RunState, id: GateId, gate: &Gate, about: &About<'_>) -> WaitingFor {
-    let execution = gate.x.and_then(|x| run.execution(x));
+    let execution = gate.x.and_then(|x| run.execution(x)).map(AsRef::as_ref);
     let name = about.name;
     let (question, actions): (String, Vec<&'static str>) = match gate.kind {
         GateKind::ApproveStart => (format!("May “{name}” begin?"), vec!["approve-start", "reject"]),
@@ -173,7 +173,7 @@ pub(super) fn asked(run: &RunState, id: GateId, gate: &Gate, about: &About<'_>) 
         }
         GateKind::Budget => (budget_question(gate), vec!["answer", "submit", "cancel"]),
         GateKind::Choice => (
-            gate.choice.as_ref().map_or_else(String::new, |(_, choice)| choice.prompt.to_string()),
+            gate.choice.as_ref().map_or_else(String::new, |(_, _, choice)| choice.prompt.to_string()),
             vec!["answer"],
         ),
     };
@@ -225,7 +225,7 @@ fn options(gate: &Gate) -> Vec<String> {
     if gate.kind == GateKind::Budget {
         return BUDGET.map(ToOwned::to_owned).to_vec();
     }
-    let choice = gate.choice.as_ref().map(|(_, choice)| choice);
+    let choice = gate.choice.as_ref().map(|(_, _, choice)| choice);
     choice.map_or_else(Vec::new, |c| c.options.iter().map(|option| option.label.to_string()).collect())
 }
 

@@ -129,7 +129,7 @@ impl Drive {
             return Ok(());
         }
         let State::Run(state) = &loaded.state else { return Ok(()) };
-        let Some(execution) = state.executions.get(&effect.x) else { return Ok(()) };
+        let Some(execution) = state.execution(effect.x) else { return Ok(()) };
         let Some(body) = self.body(state, execution.body, &execution.place.step).await? else {
             return Ok(());
         };

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use holdpoint_core::state::RunState;
 use holdpoint_core::state::run::Execution;
 use holdpoint_core::tree::{Document, Entry, Wanted};
-use holdpoint_core::{CheckpointId, ExecNo, ExecutionId, PipelineId, RunId};
+use holdpoint_core::{CheckpointId, ExecutionId, PipelineId, RunId};
 use serde::Serialize;
 
 use crate::documents::Time;
@@ -37,7 +37,7 @@ impl ErrorInfo {
     fn of(run: RunId, state: &RunState, execution: &Execution) -> Self {
         let last_error = execution.last_error.as_ref().map(|(at, failure)| LastError {
             timestamp: (*at).into(),
-            error_type: failure.error_type.to_string(),
+            error_type: failure.kind.to_string(),
             error_message: failure.message.to_string(),
             stack_trace: failure.trace.as_ref().map(ToString::to_string),
         });
@@ -63,13 +63,6 @@ fn json(value: &impl Serialize) -> Vec<u8> {
     let mut bytes = serde_json::to_vec_pretty(value).expect("documents have string keys and finite numbers");
     bytes.push(b'\n');
     bytes
-}
-
-/// An execution of a run, taken out or not.
-fn any_execution(state: &RunState, x: ExecNo) -> Option<&Execution> {
-    let removed = state.removed.values().flat_map(|removed| &removed.executions);
-    let removed = || removed.filter(|(other, _)| *other == x).map(|(_, execution)| execution.as_ref()).next();
-    state.execution(x).or_else(removed)
 }
 
 impl Engine {
@@ -119,15 +112,12 @@ impl Engine {
             let bytes = match document {
                 Document::Run => json(&self.run_file(id).await?),
                 Document::Error(x) => {
-                    let Some(execution) = any_execution(state, *x) else { continue };
+                    let Some(execution) = state.graph.any_execution(*x) else { continue };
                     json(&ErrorInfo::of(id, state, execution))
                 }
                 Document::ErrorLog(execution) => {
-                    let all = state.executions.values().map(AsRef::as_ref);
-                    let removed = state.removed.values().flat_map(|removed| &removed.executions);
-                    let failed = all
-                        .chain(removed.map(|(_, execution)| execution.as_ref()))
-                        .find(|one| one.id == *execution);
+                    let x = state.graph.find_execution(*execution);
+                    let failed = x.and_then(|x| state.graph.any_execution(x)).map(AsRef::as_ref);
                     self.error_log(*execution, failed).await?
                 }
                 Document::Pipeline | Document::Checkpoint(_) | Document::Rollback(_) => continue,

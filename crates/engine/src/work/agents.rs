@@ -123,7 +123,7 @@ impl Worker {
         usage: &mut Usage,
     ) -> Result<String, Stop> {
         let desk = &job.desk;
-        let stopped = |halt: talk::Halt| Stop::new(&halt.error_type, halt.message);
+        let stopped = |halt: talk::Halt| Stop::new(halt.kind, halt.message);
         let mut materials = materials(given, &job.execution);
         let rules = rules(config, &definition.output.artifacts);
         let feedback: Vec<String> = job.execution.feedback.iter().map(ToString::to_string).collect();

@@ -114,7 +114,7 @@ impl Desk {
     pub async fn execution(&self) -> Result<Option<Arc<Execution>>, SubmitError> {
         let loaded = self.engine.view(StreamId::Run(self.run)).await?;
         let State::Run(run) = &loaded.state else { return Ok(None) };
-        Ok(run.executions.get(&self.effect.x).cloned())
+        Ok(run.execution(self.effect.x).cloned())
     }
 }
 

@@ -92,7 +92,7 @@ impl Worker {
         };
         let asked: Result<Asked<Verdict>, _> =
             talk::ask_for(&setting, &judge, &[], "judge", &question, &verdict(), TRIES, &check).await;
-        let Asked { value, usage } = asked.map_err(|halt| Stop::new(&halt.error_type, halt.message))?;
+        let Asked { value, usage } = asked.map_err(|halt| Stop::new(halt.kind, halt.message))?;
         let partly =
             outputs.iter().filter(|output| shown_of(&output.bytes) < output.bytes.len()).map(|output| {
                 let (shown, all) = (shown_of(&output.bytes), output.bytes.len());

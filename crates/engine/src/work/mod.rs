@@ -29,7 +29,7 @@ use holdpoint_agents::model::Model;
 use holdpoint_core::Body;
 use holdpoint_core::commands::record_outcome::Outcome;
 use holdpoint_core::definition::{CheckpointDefinition, Mode};
-use holdpoint_core::event::Level;
+use holdpoint_core::event::{FailureKind, Level};
 use holdpoint_core::state::run::EffectKind;
 use holdpoint_sandbox::Limits;
 use holdpoint_store::BoxFuture;
@@ -37,7 +37,7 @@ use holdpoint_store::BoxFuture;
 use crate::executor::{BuiltIn, Executor, Job};
 pub use desk::Desk;
 pub use machine::{Found, Machine};
-use purse::{OVER_BUDGET, Purse};
+use purse::Purse;
 use recording::Played;
 pub use recording::Recording;
 pub use rehearsal::{ANSWER_TOKENS, PriceOf, Rehearsal, Stub, Stubs};
@@ -122,7 +122,7 @@ impl Worker {
         let purse = Purse::of(definition);
         let done = match (job.kind, definition.execution.mode) {
             (EffectKind::DoWork, Mode::Script) => match purse.look(&job.desk).await? {
-                Some(_) => Err(Stop::new(OVER_BUDGET, "a budget is used up")),
+                Some(_) => Err(Stop::new(FailureKind::OverBudget, "a budget is used up")),
                 None => self.script(job, definition).await,
             },
             (EffectKind::DoWork, Mode::Agentic) => self.agentic(job, definition, &purse).await,
@@ -136,7 +136,7 @@ impl Worker {
         }
         match (done, purse.emptied()) {
             // Nothing has failed: the work goes on from its journal when more may be spent.
-            (Err(stop), Some(reached)) if &*stop.failure.error_type == OVER_BUDGET => {
+            (Err(stop), Some(reached)) if stop.failure.kind == FailureKind::OverBudget => {
                 Ok(Outcome::OverBudget(reached))
             }
             (mut done, _) => {

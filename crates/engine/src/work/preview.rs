@@ -17,7 +17,7 @@ impl Engine {
         let (run, x) = self.locate_execution(id).await?;
         let loaded = self.view(StreamId::Run(run)).await?;
         let State::Run(state) = &loaded.state else { return Ok(Vec::new()) };
-        let (Some(execution), Some(pipeline)) = (state.executions.get(&x), state.pipeline()) else {
+        let (Some(execution), Some(pipeline)) = (state.execution(x), state.pipeline()) else {
             return Ok(Vec::new());
         };
         let loaded = self.view(StreamId::Pipeline(pipeline)).await?;

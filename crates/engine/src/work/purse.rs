@@ -13,9 +13,6 @@ use holdpoint_store::{Query, SpentBy, SpentFilter};
 use super::desk::Desk;
 use crate::SubmitError;
 
-/// The stable word of work that waits for its budget.
-pub(super) const OVER_BUDGET: &str = "over_budget";
-
 /// The purse of one piece of work.
 pub(super) struct Purse {
     execution: Option<Budget>,

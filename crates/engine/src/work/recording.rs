@@ -90,7 +90,7 @@ impl Engine {
         let loaded = self.view(StreamId::Run(run)).await?;
         let mut recording = Recording::default();
         let State::Run(state) = &loaded.state else { return Ok(recording) };
-        for execution in state.executions.values() {
+        for (_, execution) in state.executions() {
             let Some(name) = execution.name.as_deref() else { continue };
             // What is missing now was an error then, and is one again.
             let given = GivenFiles::of(self, execution.id).await.unwrap_or_default();

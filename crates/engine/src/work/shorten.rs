@@ -1,13 +1,12 @@
 //! Making what agents are given fit: summaries where they are asked for or needed, and nothing in silence.
 
-use holdpoint_agents::model::ErrorKind;
 use holdpoint_agents::prompt::{
     Brief, Material, MaterialKind, Shortened, TooLarge, extract, fenced, shorten_to_fit, tokens,
 };
 use holdpoint_agents::talk::{self, Agent, Discussion, Setting};
 use holdpoint_core::Digest;
 use holdpoint_core::definition::CheckpointDefinition;
-use holdpoint_core::event::{Entry, Level, Usage};
+use holdpoint_core::event::{Entry, FailureKind, Level, Usage};
 
 use super::Worker;
 use super::desk::Desk;
@@ -100,12 +99,10 @@ impl Worker {
                 self.summaries.put(of, &outcome.text);
                 Ok((outcome.text, Shortened::Summarised))
             }
-            Err((halt, _))
-                if [ErrorKind::Key.name(), ErrorKind::Refused.name()].contains(&halt.error_type.as_str()) =>
-            {
+            Err((halt, _)) if matches!(halt.kind, FailureKind::ModelKey | FailureKind::ModelRefused) => {
                 Ok((extract(content), Shortened::Extracted))
             }
-            Err((halt, cost)) => Err(Stop::new(&halt.error_type, halt.message).costing(cost)),
+            Err((halt, cost)) => Err(Stop::new(halt.kind, halt.message).costing(cost)),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Why work ends without its result.
 
 use holdpoint_core::commands::record_outcome::{Collected, Outcome};
-use holdpoint_core::event::{Failure, Usage};
+use holdpoint_core::event::{Failure, FailureKind, Usage};
 
 use crate::SubmitError;
 
@@ -16,8 +16,8 @@ pub(crate) struct Stop {
 }
 
 impl Stop {
-    pub fn new(error_type: &str, message: impl AsRef<str>) -> Self {
-        let failure = Failure::new(error_type, message.as_ref());
+    pub fn new(kind: impl Into<FailureKind>, message: impl AsRef<str>) -> Self {
+        let failure = Failure::new(kind, message.as_ref());
         Self { failure, artifacts: Vec::new(), usage: Usage::default() }
     }
 

@@ -9,14 +9,14 @@ use holdpoint_agents::model::{Answer, Delta, Part, Question, Stop as AnswerStop}
 use holdpoint_agents::talk::{Call, Halt, Table, Words};
 use holdpoint_agents::tools::{CODE_EXECUTION, Done, FILE_OPERATIONS, Files};
 use holdpoint_core::budget::Reached;
-use holdpoint_core::event::{Entry, Level, MessageRole, Usage};
+use holdpoint_core::event::{Entry, FailureKind, Level, MessageRole, Usage};
 use holdpoint_store::BoxFuture;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::desk::Desk;
 use super::offered::Offered;
-use super::purse::{OVER_BUDGET, Purse};
+use super::purse::Purse;
 use super::recording::Played;
 use super::rehearsal;
 use super::room::Room;
@@ -161,7 +161,7 @@ impl<'a> Seat<'a> {
 
 fn over_budget(reached: &Reached) -> Halt {
     let (scope, words) = (reached.scope.name(), reached.measure.words(reached.limit));
-    Halt::new(OVER_BUDGET, format!("the budget of the {scope} is used up: {words}"))
+    Halt::new(FailureKind::OverBudget, format!("the budget of the {scope} is used up: {words}"))
 }
 
 /// The beginning of what was said, on one line.
@@ -190,7 +190,7 @@ fn unknown(tool: &str) -> Done {
 }
 
 fn halted(stop: &Stop) -> Halt {
-    Halt::new(&stop.failure.error_type, stop.failure.message.to_string())
+    Halt::new(stop.failure.kind.clone(), stop.failure.message.to_string())
 }
 
 pub(super) async fn recalled(engine: &Engine, entry: Entry) -> Result<Option<(String, Kept)>, SubmitError> {

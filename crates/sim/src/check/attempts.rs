@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use holdpoint_core::event::{Opening, RunEvent};
+use holdpoint_core::event::{FailureKind, Opening, RunEvent};
 use holdpoint_core::state::run::Part;
 use holdpoint_core::{ActorKind, ExecNo, RunId, Timestamp};
 
@@ -97,7 +97,7 @@ impl Attempts {
                 tried.retry_at = Some(*retry_at);
             }
             RunEvent::ExecutionFailed { failure, .. } => {
-                if &*failure.error_type == "timeout" && tried.deadline.is_none_or(|due| due > row.at) {
+                if failure.kind == FailureKind::Timeout && tried.deadline.is_none_or(|due| due > row.at) {
                     wrong(format!("I20: {x} ran out of time before its time"));
                 }
                 tried.open = None;
@@ -121,14 +121,15 @@ impl Attempts {
             RunEvent::Completed {}
             | RunEvent::Failed { .. }
             | RunEvent::Aborted { .. }
-            | RunEvent::Removed { .. }
-            | RunEvent::Unwound { .. } => true,
-            RunEvent::Rewound { .. } => false,
+            | RunEvent::RunRemoved { .. }
+            | RunEvent::RunRestored { .. }
+            | RunEvent::Undone { .. } => true,
+            RunEvent::RolledBack { .. } => false,
             _ => return,
         };
         let of_run = self.tried.iter_mut().filter(|((run, _), _)| *run == moment.run);
         for ((_, x), tried) in of_run {
-            if over || !moment.after.executions.contains_key(x) {
+            if over || moment.after.execution(*x).is_none() {
                 tried.open = None;
             }
         }

@@ -45,5 +45,5 @@ pub fn at_rest(mirror: &Mirror, now: Timestamp, working: &[(RunId, EffectId)]) -
 
 fn waits_for_somebody(state: &RunState) -> bool {
     let waits = |at: ExecutionState| matches!(at, ExecutionState::Pending | ExecutionState::Failed);
-    !state.gates.is_empty() || state.executions.values().any(|e| waits(e.state))
+    !state.gates.is_empty() || state.executions().any(|(_, e)| waits(e.state))
 }

@@ -31,11 +31,12 @@ pub fn whole(entries: &[Entry]) -> Found {
                 }
                 (
                     StreamId::Run(run),
-                    Event::Run(RunEvent::Rewound { rollback, .. } | RunEvent::Removed { rollback, .. }),
+                    Event::Run(RunEvent::RolledBack { rollback, .. } | RunEvent::RunRemoved { rollback, .. }),
                 ) => (None, Some(((*rollback, false), run))),
-                (StreamId::Run(run), Event::Run(RunEvent::Unwound { rollback })) => {
-                    (None, Some(((*rollback, true), run)))
-                }
+                (
+                    StreamId::Run(run),
+                    Event::Run(RunEvent::Undone { rollback } | RunEvent::RunRestored { rollback }),
+                ) => (None, Some(((*rollback, true), run))),
                 _ => continue,
             };
             let commit = commits.entry(entry.row.command).or_default();
@@ -51,7 +52,11 @@ pub fn whole(entries: &[Entry]) -> Found {
 
 /// I10: what stood in a run before a rollback stands in it, or in its archive, afterwards.
 pub fn nothing_lost(moment: &Moment<'_>, event: &RunEvent) -> Option<String> {
-    let (RunEvent::Rewound { .. } | RunEvent::Removed { .. } | RunEvent::Unwound { .. }) = event else {
+    let (RunEvent::RolledBack { .. }
+    | RunEvent::RunRemoved { .. }
+    | RunEvent::RunRestored { .. }
+    | RunEvent::Undone { .. }) = event
+    else {
         return None;
     };
     let (before, after) = (contents(moment.before), contents(moment.after));
@@ -61,8 +66,8 @@ pub fn nothing_lost(moment: &Moment<'_>, event: &RunEvent) -> Option<String> {
 
 /// All executions that have begun, kept or archived, with their outputs.
 fn contents(run: &RunState) -> BTreeSet<(ExecutionId, Vec<Digest>)> {
-    let archived = run.removed.values().flat_map(|removed| removed.executions.iter().map(|(_, e)| e));
+    let archived = run.archived().map(|(_, _, _, e)| e);
     let begun = |e: &&std::sync::Arc<Execution>| e.state != ExecutionState::Pending;
     let outputs = |e: &Execution| e.artifacts.iter().map(|output| output.made.digest).collect();
-    run.executions.values().chain(archived).filter(begun).map(|e| (e.id, outputs(e))).collect()
+    run.executions().map(|(_, e)| e).chain(archived).filter(begun).map(|e| (e.id, outputs(e))).collect()
 }

@@ -10,7 +10,12 @@ use super::{Found, Moment};
 
 /// I16: a run and its executions move along the graph; only a rollback, or undoing one, moves backwards.
 pub fn transitions(moment: &Moment<'_>, event: &RunEvent) -> Found {
-    if let RunEvent::Rewound { .. } | RunEvent::Removed { .. } | RunEvent::Unwound { .. } = event {
+    if let RunEvent::RolledBack { .. }
+    | RunEvent::Recovered { .. }
+    | RunEvent::Undone { .. }
+    | RunEvent::RunRemoved { .. }
+    | RunEvent::RunRestored { .. } = event
+    {
         return Vec::new();
     }
     let (run, seq) = (moment.run, moment.entry.row.seq.0);
@@ -19,10 +24,10 @@ pub fn transitions(moment: &Moment<'_>, event: &RunEvent) -> Found {
     if from != to && !run_may(from, to) {
         found.push(format!("I16: run {run} goes from {from:?} to {to:?} at {seq}"));
     }
-    for (x, after) in &moment.after.executions {
-        match moment.before.execution(*x) {
+    for (x, after) in moment.after.executions() {
+        match moment.before.execution(x) {
             Some(before)
-                if before.state == after.state || execution_may(before.state, after.state, event, *x) => {}
+                if before.state == after.state || execution_may(before.state, after.state, event, x) => {}
             Some(before) => {
                 let (from, to) = (before.state, after.state);
                 found.push(format!("I16: {x} of run {run} goes from {from:?} to {to:?} at {seq}"));

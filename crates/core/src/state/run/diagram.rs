@@ -61,7 +61,12 @@ pub const EXECUTION: &[Edge] = &[
     edge(Some("in_progress"), "in_progress", &["attempt"], "next attempt"),
     edge(Some("in_progress"), "waiting_approval_to_complete", &["ask_done"], "done, needs an approval"),
     edge(Some("in_progress"), "completed", &["done"], "done"),
-    edge(Some("in_progress"), "failed", &["failed", "unwound"], "last attempt failed, cancelled, or stopped"),
+    edge(
+        Some("in_progress"),
+        "failed",
+        &["failed", "restored"],
+        "last attempt failed, cancelled, or stopped",
+    ),
     edge(Some("waiting_approval_to_complete"), "completed", &["done"], "approved"),
     edge(Some("waiting_approval_to_complete"), "in_progress", &["attempt"], "revision asked for"),
     edge(Some("waiting_approval_to_complete"), "failed", &["failed"], "one revision too many, or stopped"),

@@ -4,30 +4,35 @@
 //! step 100,000.
 
 mod apply;
+mod attempts;
+mod branches;
 pub mod diagram;
+mod front;
+mod gates;
+mod graph;
 mod pairs;
-mod rewind;
 mod waits;
 
-pub use waits::{EffectId, EffectKind, Gate, GateKind, Part, TimerId, TimerKind};
+pub use front::{Front, FrontChange, FrontDelta, Layer, Return, Round, Var};
+pub use graph::{Branch, Cause, Graph, Moved, Node, NodeKind, Retired};
+pub use waits::{EffectId, EffectKind, Gate, GateKind, Part, TimerId, TimerKind, Timers};
 
 use std::sync::Arc;
 
-use imbl::{OrdMap, OrdSet};
+use imbl::OrdMap;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::budget::Amounts;
 use crate::event::{
     Failure, Made, Origin, PauseReason, Place, Text, Usage, is_none_u32, is_one, is_zero, one,
 };
 use crate::{
-    BranchNo, Digest, ExecNo, ExecutionId, GateId, NodeNo, PipelineId, RollbackId, SessionId, StepId,
+    BranchNo, Digest, ExecNo, ExecutionId, GateId, NodeNo, PipelineId, RollbackId, RunId, SessionId,
     Timestamp,
 };
 
 /// The state of a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunState {
     /// Where it comes from; none before it is made.
     pub origin: Option<Origin>,
@@ -43,26 +48,18 @@ pub struct RunState {
     pub pause_reason: Option<PauseReason>,
     /// When it was made, began, ended, stood still, went on.
     pub times: RunTimes,
-    /// Visits to steps, but for those that were rolled back.
-    pub executions: OrdMap<ExecNo, Arc<Execution>>,
-    /// How many visits there ever were.
-    pub visits: u32,
-    /// Ways through the plan.
-    pub branches: OrdMap<BranchNo, Arc<Branch>>,
-    /// Durable points, in order of creation.
-    pub nodes: OrdMap<NodeNo, Arc<Node>>,
+    /// Executions, nodes and branches.
+    pub graph: Graph,
     /// Open questions.
     pub gates: OrdMap<GateId, Arc<Gate>>,
     /// Work owed to the world.
     #[serde(with = "pairs")]
     pub owed: OrdMap<EffectId, EffectKind>,
     /// When something happens by itself.
-    #[serde(with = "pairs")]
-    pub timers: OrdMap<TimerId, Timestamp>,
-    /// What rollbacks took out.
-    pub removed: OrdMap<RollbackId, Arc<Removed>>,
-    /// The rollback that took out the whole run.
-    pub gone: Option<RollbackId>,
+    pub timers: Timers,
+    /// The rollback that removed the whole run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gone: Option<Gone>,
     /// Steps done and failed.
     pub completed: u32,
     /// Executions that stand at failed.
@@ -77,6 +74,15 @@ pub struct RunState {
     pub raised: Amounts,
     /// How many rows of each kind its events have made.
     pub rows: RowCounts,
+}
+
+/// The rollback that removed a whole run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gone {
+    /// The rollback.
+    pub rollback: RollbackId,
+    /// The archive's folder.
+    pub archive: Text,
 }
 
 /// How many rows a run's events have made, which gives each its ordinal.
@@ -157,11 +163,21 @@ impl RunStatus {
 /// One visit of a run to a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Execution {
-    /// Its id, the same across all attempts.
+    /// Its id, the same across all attempts: the run's with the execution's number added.
+    #[serde(skip)]
     pub id: ExecutionId,
+    /// The branch that it was made in.
+    #[serde(rename = "b", default, skip_serializing_if = "is_zero")]
+    pub branch: BranchNo,
     /// Where.
     #[serde(flatten)]
     pub place: Place,
+    /// The node that it left when it was done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeNo>,
+    /// The rollback that took it out of the active views.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rolled_back: Option<RollbackId>,
     /// Its position among its siblings.
     #[serde(default, skip_serializing_if = "is_none_u32")]
     pub position: u32,
@@ -344,97 +360,36 @@ impl ExecutionState {
     }
 }
 
-/// A way through the plan.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Branch {
-    /// The last durable point.
-    pub head: Option<NodeNo>,
-    /// Executions that are not done.
-    pub active: OrdSet<ExecNo>,
-    /// Gates of the plan that are open.
-    pub asking: OrdSet<GateId>,
-    /// Arrivals at steps with several predecessors.
-    pub joins: OrdMap<StepId, u32>,
-    /// Visits to steps that were visited more than once.
-    pub repeats: OrdMap<StepId, u32>,
-    /// Steps that are visited again on the way back to a gate.
-    #[serde(default)]
-    pub ways: OrdMap<StepId, Way>,
-    /// Steps to leave out.
-    pub skips: OrdSet<StepId>,
-    /// Groups and loops that are going on.
-    pub rounds: OrdMap<StepId, Round>,
-    /// Values that steps have left.
-    pub context: OrdMap<Text, Value>,
-}
-
-/// The way of a step that is visited again: back to a gate, and nowhere else.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Way {
-    /// The gate.
-    pub gate: StepId,
-    /// Whether the visit is over.
-    pub done: bool,
-}
-
-/// One round of a group or loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Round {
-    /// Which, from 1.
-    pub iteration: u32,
-    /// Children that are not done.
-    pub left: u32,
-}
-
-/// A durable point in a run's graph.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Node {
-    /// The point before it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parent: Option<NodeNo>,
-    /// What it is.
-    pub kind: NodeKind,
-    /// In which branch it was made.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub branch: BranchNo,
-}
-
-/// What a durable point is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum NodeKind {
-    /// A step was done.
-    Step(ExecNo),
-    /// A point was saved.
-    Checkpoint,
-    /// An output was refused.
-    BlockedAttempt,
-}
-
-/// What a rollback took out of a run, kept so that it can be put back.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Removed {
-    /// The executions.
-    pub executions: Vec<(ExecNo, Arc<Execution>)>,
-    /// Their open questions.
-    pub gates: Vec<(GateId, Arc<Gate>)>,
-    /// The branch as it was.
-    pub branch: Arc<Branch>,
-    /// The status as it was.
-    pub status: RunStatus,
-    /// The reason of a pause as it was.
-    pub pause_reason: Option<PauseReason>,
-    /// Whether a pause was asked for.
-    pub pause_requested: bool,
-    /// When the run had ended.
-    pub completed_at: Option<Timestamp>,
-    /// How many visits there had been: what came later came after the rollback.
-    pub visits: u32,
-    /// The archive's folder.
-    pub archive: Text,
-}
-
 impl RunState {
+    /// A run that was not made yet.
+    pub fn new(id: RunId) -> Self {
+        Self {
+            origin: None,
+            plan: None,
+            total: 0,
+            status: RunStatus::default(),
+            pause_requested: false,
+            pause_reason: None,
+            times: RunTimes::default(),
+            graph: Graph::new(id),
+            gates: OrdMap::new(),
+            owed: OrdMap::new(),
+            timers: Timers::default(),
+            gone: None,
+            completed: 0,
+            failed: 0,
+            started_by: None,
+            usage: Usage::default(),
+            raised: Amounts::default(),
+            rows: RowCounts::default(),
+        }
+    }
+
+    /// Its id.
+    pub fn id(&self) -> RunId {
+        self.graph.run()
+    }
+
     /// Whether the run was made.
     pub fn exists(&self) -> bool {
         self.origin.is_some()
@@ -465,18 +420,50 @@ impl RunState {
     }
 
     /// An execution that was not rolled back.
-    pub fn execution(&self, x: ExecNo) -> Option<&Execution> {
-        self.executions.get(&x).map(Arc::as_ref)
+    pub fn execution(&self, x: ExecNo) -> Option<&Arc<Execution>> {
+        self.graph.any_execution(x).filter(|execution| execution.rolled_back.is_none())
     }
 
-    /// The execution that people call the current one: the oldest that is not done.
-    pub fn current(&self) -> Option<(ExecNo, &Execution)> {
-        let x = self.branches.get(&BranchNo(0))?.active.get_min()?;
+    /// The executions that were not rolled back, in order of creation.
+    pub fn executions(&self) -> impl DoubleEndedIterator<Item = (ExecNo, &Arc<Execution>)> {
+        self.graph.all_executions().filter(|(_, execution)| execution.rolled_back.is_none())
+    }
+
+    /// The executions whose files are in the archives of rollbacks, with the rollback and the archive's folder.
+    pub fn archived(&self) -> impl Iterator<Item = (RollbackId, &Text, ExecNo, &Arc<Execution>)> {
+        let archives: Vec<(RollbackId, &Text)> = self
+            .graph
+            .branches()
+            .filter_map(|(_, branch)| branch.retired.as_deref())
+            .filter_map(|retired| Some((retired.by, retired.archive.as_ref()?)))
+            .collect();
+        let executions = if archives.is_empty() { None } else { Some(self.graph.all_executions()) };
+        executions.into_iter().flatten().filter_map(move |(x, execution)| {
+            let rollback = execution.rolled_back?;
+            let (_, archive) = archives.iter().find(|(by, _)| *by == rollback)?;
+            Some((rollback, *archive, x, execution))
+        })
+    }
+
+    /// The live branches.
+    pub fn live_branches(&self) -> impl Iterator<Item = (BranchNo, &Branch)> {
+        self.graph.branches().filter(|(_, branch)| branch.is_live())
+    }
+
+    /// Executions of live branches that are not done.
+    pub fn active(&self) -> impl Iterator<Item = (ExecNo, &Arc<Execution>)> {
+        let active = self.live_branches().flat_map(|(_, branch)| branch.active.iter());
+        active.filter_map(|x| Some((*x, self.execution(*x)?)))
+    }
+
+    /// The execution that people call the current one: the oldest of the current branch that is not done.
+    pub fn current(&self) -> Option<(ExecNo, &Arc<Execution>)> {
+        let x = self.graph.branch(self.graph.current())?.active.get_min()?;
         Some((*x, self.execution(*x)?))
     }
 
     /// When something happens by itself next.
     pub fn next_timer(&self) -> Option<(TimerId, Timestamp)> {
-        self.timers.iter().min_by_key(|(id, at)| (**at, **id)).map(|(id, at)| (*id, *at))
+        self.timers.next()
     }
 }

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use imbl::{OrdMap, OrdSet};
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Reached;
 use crate::event::{Place, Text};
 use crate::plan::Choice;
-use crate::{Digest, ExecNo, Timestamp};
+use crate::{BranchNo, Digest, ExecNo, Timestamp};
 
 /// A question put to a person.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,7 +32,7 @@ pub struct Gate {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvals: Vec<Text>,
     /// For a gate of the plan: where, and what can be answered.
-    pub choice: Option<(Place, Arc<Choice>)>,
+    pub choice: Option<(BranchNo, Place, Arc<Choice>)>,
 }
 
 /// What a gate asks.
@@ -123,4 +124,68 @@ pub enum TimerKind {
     Retry,
     /// The attempt has taken too long.
     Timeout,
+}
+
+/// What happens by itself and when, found by its name and by its time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Vec<(TimerId, Timestamp)>", into = "Vec<(TimerId, Timestamp)>")]
+pub struct Timers {
+    at: OrdMap<TimerId, Timestamp>,
+    /// The same by time: a run that waits for many must not look at all of them for the next one.
+    by_time: OrdSet<(Timestamp, TimerId)>,
+}
+
+impl Timers {
+    /// Whether none is set.
+    pub fn is_empty(&self) -> bool {
+        self.at.is_empty()
+    }
+
+    /// How many are set.
+    pub fn len(&self) -> usize {
+        self.at.len()
+    }
+
+    /// When a timer fires.
+    pub fn get(&self, id: &TimerId) -> Option<Timestamp> {
+        self.at.get(id).copied()
+    }
+
+    /// All timers.
+    pub fn iter(&self) -> impl Iterator<Item = (TimerId, Timestamp)> {
+        self.at.iter().map(|(id, at)| (*id, *at))
+    }
+
+    /// The next one.
+    pub fn next(&self) -> Option<(TimerId, Timestamp)> {
+        self.by_time.get_min().map(|(at, id)| (*id, *at))
+    }
+
+    /// Sets a timer, in place of one with the same name.
+    pub fn set(&mut self, id: TimerId, at: Timestamp) {
+        self.remove(&id);
+        self.at.insert(id, at);
+        self.by_time.insert((at, id));
+    }
+
+    /// Removes a timer.
+    pub fn remove(&mut self, id: &TimerId) {
+        if let Some(at) = self.at.remove(id) {
+            self.by_time.remove(&(at, *id));
+        }
+    }
+}
+
+impl From<Vec<(TimerId, Timestamp)>> for Timers {
+    fn from(saved: Vec<(TimerId, Timestamp)>) -> Self {
+        let mut timers = Self::default();
+        saved.into_iter().for_each(|(id, at)| timers.set(id, at));
+        timers
+    }
+}
+
+impl From<Timers> for Vec<(TimerId, Timestamp)> {
+    fn from(timers: Timers) -> Self {
+        timers.iter().collect()
+    }
 }

@@ -43,7 +43,7 @@ pub fn of(then: &Api, run: RunId, with: &With) -> Result<Vec<u8>, Problem> {
 
 /// Puts the definitions that the run's executions pinned in the place of the present ones.
 fn pin(pipeline: &mut PipelineState, run: &RunState) {
-    let mut executions: Vec<&Arc<Execution>> = run.executions.values().collect();
+    let mut executions: Vec<&Arc<Execution>> = run.executions().map(|(_, e)| e).collect();
     executions.sort_by_key(|execution| execution.position);
     let is_present = run.number().map(|(_, version)| version) == Some(pipeline.definition_version);
     if !is_present {
