@@ -57,6 +57,12 @@ bugs! {
     /// A large blob is reported as durable before it is written.
     SqliteEventBeforeBlob, "store-sqlite",
         "binary_id(holdpoint-store-sqlite::blobs)";
+    /// A file that is captured may be a link by the time it is opened, which is then followed.
+    CaptureFollowsLink, "snapshot",
+        "package(holdpoint-snapshot) & test(no_link_is_opened)";
+    /// A link in the place of a folder is followed, and what it points to is emptied and filled.
+    RestoreFollowsLink, "snapshot",
+        "binary_id(holdpoint-snapshot::swapped) & test(a_link_in_the_place_of_a_folder_is_replaced_not_followed)";
     /// An event is appended before the blobs that it names are kept.
     EventBeforeBlob, "engine",
         "binary_id(holdpoint-sim::seeds) & test(=crash_seeds)";

@@ -1,7 +1,7 @@
 //! Agents whose server is killed in the middle of what they do: what was written down is never asked again.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
@@ -109,4 +109,58 @@ fn crash_what_agents_were_answered_is_never_asked_again() {
     let told = format!("seed {seed}: {killed} kills, {in_the_middle} in the middle, {runs} runs");
     assert!(in_the_middle * 4 > killed as usize, "{told}");
     eprintln!("{told}");
+}
+
+/// Makes what a list of names and bytes alone would lose.
+const MAKES: &str = r"
+import os
+os.makedirs('empty/inside')
+os.symlink('../elsewhere', 'link')
+open(b'n\xfe', 'w').write('one')
+open(b'n\xff', 'w').write('two')
+open('run.sh', 'w').write('#!/bin/sh')
+os.chmod('run.sh', 0o750)
+";
+
+const LISTS: &str = r"
+import os
+print('LINK', os.readlink('link'), 'EMPTY', os.listdir('empty/inside'), 'MODE', oct(os.stat('run.sh').st_mode & 0o777))
+print('TWO', open(b'n\xfe').read(), open(b'n\xff').read(), 'ALL', len(os.listdir('.')))
+";
+
+#[test]
+fn crash_links_empty_folders_modes_and_odd_names_come_back() {
+    let (asked, is_asked) = mpsc::channel();
+    let (release, released) = mpsc::channel::<()>();
+    let hold = Mutex::new(Some(released));
+    let provider = Provider::start(move |question| match answers(question) {
+        0 => Say::Parts(vec![call("c0", "code_execution", &json!({"code": MAKES}))]),
+        1 => {
+            if let Some(released) = hold.lock().expect("no panic").take() {
+                asked.send(()).expect("the test waits");
+                let _ = released.recv();
+            }
+            Say::Parts(vec![call("c1", "code_execution", &json!({"code": LISTS}))])
+        }
+        _ => text("{\"title\": \"T\"}"),
+    });
+    let mut server = Server::start_with(&[("ANTHROPIC_BASE_URL", &provider.url)]);
+    let artifacts =
+        json!([{"name": "summary", "format": "json", "schema": {"type": "object", "properties": {}}}]);
+    let made = pipeline(&server, &[agentic("Summary", single(&["code_execution"]), artifacts)]);
+    let run = server.run(&made);
+    is_asked.recv().expect("the first call is done and written down");
+    server.kill();
+    // What the crash left: nothing of what was there, and something that was not.
+    let execution = id(&run["current_execution"]["execution_id"]);
+    let workspace = server.folder(&made).join(format!(".temp/exec_{execution}/workspace"));
+    std::fs::remove_dir_all(&workspace).expect("removed");
+    std::fs::create_dir_all(workspace.join("link/inside")).expect("made");
+    std::fs::write(workspace.join("left"), "by the crash").expect("written");
+    release.send(()).expect("the provider waits");
+    server.restart();
+    server.until(&run, |e| e["status"] == "completed");
+    let last = provider.asked().last().expect("a question").to_string();
+    assert!(last.contains("LINK ../elsewhere EMPTY [] MODE 0o750"), "{last}");
+    assert!(last.contains("TWO one two ALL 5"), "{last}");
 }
