@@ -174,7 +174,7 @@ fn cannot_open(home: &Home, error: &StoreError) -> Problem {
             format!("the database of `{path}` cannot be opened: {error}"),
             "use the version of holdpoint that wrote it, or a newer one",
         ),
-        StoreError::Corrupt(_) => Problem::failed(
+        StoreError::Corrupt(_) | StoreError::LogCorrupt { .. } => Problem::failed(
             "storage_damaged",
             format!("the database of `{path}` cannot be opened: {error}"),
             "restore a copy of the home, or name another with --home PATH",

@@ -21,12 +21,18 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub struct World<'a> {
     streams: BTreeMap<StreamId, &'a State>,
+    plans: BTreeMap<Digest, Arc<LoadedPlan>>,
 }
 
 impl<'a> World<'a> {
     /// Adds the state of a stream.
     pub fn insert(&mut self, stream: StreamId, state: &'a State) {
         self.streams.insert(stream, state);
+    }
+
+    /// Adds the plan of a run whose state is here.
+    pub fn insert_plan(&mut self, plan: Arc<LoadedPlan>) {
+        self.plans.insert(plan.digest, plan);
     }
 
     /// The state of a stream, if it was read.
@@ -60,6 +66,8 @@ pub struct Decision {
     pub after: BTreeMap<StreamId, State>,
     /// Bytes that the events name.
     pub blobs: Vec<(Digest, Arc<[u8]>)>,
+    /// Plans of runs that the command makes.
+    pub plans: BTreeMap<Digest, Arc<LoadedPlan>>,
     /// What to tell the sender.
     pub reply: Reply,
 }
@@ -196,7 +204,7 @@ impl<'a> Draft<'a> {
     pub fn plan(&self, run: RunId) -> Result<Arc<LoadedPlan>, Rejection> {
         let missing = || Rejection::NotFound { what: "plan", id: format!("of run {run}") };
         let digest = self.any_run(run)?.plan.ok_or_else(missing)?;
-        self.plans.get(&digest).cloned().or_else(|| self.facts.plans.plan(digest)).ok_or_else(missing)
+        self.plans.get(&digest).or_else(|| self.world.plans.get(&digest)).cloned().ok_or_else(missing)
     }
 
     /// Keeps a plan for the rest of the decision.
@@ -268,7 +276,8 @@ impl<'a> Draft<'a> {
             let after = self.states.get(&write.stream).expect("a written stream has a state");
             write.changes = project(write.stream, before, after, &stamp, &write.events);
         }
-        Decision { writes: self.writes, after: self.states, blobs: self.blobs, reply: self.reply }
+        let Self { writes, states: after, blobs, plans, reply, .. } = self;
+        Decision { writes, after, blobs, plans, reply }
     }
 }
 

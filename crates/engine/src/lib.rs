@@ -26,15 +26,17 @@ mod view;
 mod whisper;
 pub mod work;
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use holdpoint_store::{BlobStore, EventLog};
+use holdpoint_core::StreamId;
+use holdpoint_store::{BlobStore, EventLog, StoreError};
 
 use cache::Cache;
 use clock::{Clock, IdSource};
 use executor::Executor;
-use plans::PlanCache;
+use plans::Plans;
 use runner::Runner;
 
 pub use error::SubmitError;
@@ -94,7 +96,7 @@ pub struct Engine {
 struct Inner {
     parts: Parts,
     cache: Cache,
-    plans: PlanCache,
+    plans: Plans,
     runner: Runner,
     tree: Option<tree::Tree>,
     halted: AtomicBool,
@@ -102,6 +104,8 @@ struct Inner {
     written: AtomicU64,
     /// In how many commits.
     commits: AtomicU64,
+    /// Streams that were found damaged when they were read.
+    damaged: Mutex<BTreeSet<StreamId>>,
     /// What agents say while they say it.
     whispers: whisper::Whispers,
 }
@@ -115,11 +119,12 @@ impl Engine {
             parts,
             tree,
             cache: Cache::default(),
-            plans: PlanCache::default(),
+            plans: Plans::default(),
             runner: Runner::default(),
             halted: AtomicBool::new(false),
             written: AtomicU64::new(0),
             commits: AtomicU64::new(0),
+            damaged: Mutex::default(),
             whispers: whisper::Whispers::default(),
         };
         Self { inner: Arc::new(inner) }
@@ -128,6 +133,22 @@ impl Engine {
     /// Whether the store may have lost a commit: the process must end and start again from the disk.
     pub fn is_halted(&self) -> bool {
         self.inner.halted.load(Ordering::Acquire)
+    }
+
+    /// The streams that this engine found damaged when it read them: nothing is served from them, or written to them.
+    pub fn damaged(&self) -> BTreeSet<StreamId> {
+        self.inner.damaged.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Remembers a stream that was found damaged, so that `/readyz` shows it without reading the log again.
+    fn noticed<T>(&self, read: Result<T, StoreError>) -> Result<T, StoreError> {
+        if let Err(error @ StoreError::LogCorrupt { stream, .. }) = &read {
+            let mut damaged = self.inner.damaged.lock().unwrap_or_else(PoisonError::into_inner);
+            if damaged.insert(*stream) {
+                tracing::error!(%error, "the log is damaged; nothing is served from this stream");
+            }
+        }
+        read
     }
 
     /// A name for something new that a command makes.

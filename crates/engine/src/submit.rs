@@ -22,6 +22,7 @@ use tokio::sync::OwnedMutexGuard;
 
 use crate::cache::Slot;
 use crate::load::{self, Loaded};
+use crate::plans;
 use crate::tree::Touched;
 use crate::{Engine, SubmitError, Works};
 
@@ -149,24 +150,18 @@ impl Engine {
     /// A stream as the cache has it, else from the store; a run comes with its plan.
     pub(crate) async fn load(&self, stream: StreamId) -> Result<(Arc<Slot>, Arc<Loaded>), SubmitError> {
         let slot = self.inner.cache.slot(stream);
-        let loaded = if let Some(loaded) = slot.get() {
-            loaded
-        } else {
-            let (loaded, sizes) = load::load(self.log(), stream).await?;
-            let loaded = Arc::new(loaded);
-            slot.fill(loaded.clone(), sizes);
-            loaded
-        };
-        self.inner.plans.ensure(&*self.inner.parts.blobs, &loaded).await?;
+        if let Some(loaded) = slot.get() {
+            return Ok((slot, loaded));
+        }
+        let (mut loaded, sizes) = self.noticed(load::load(self.log(), stream).await)?;
+        self.attach_plan(&mut loaded).await?;
+        let loaded = Arc::new(loaded);
+        slot.fill(loaded.clone(), sizes);
         Ok((slot, loaded))
     }
 
     fn decide(&self, envelope: &Envelope, parts: &[Part]) -> Result<Decision, Rejection> {
-        let facts = Facts {
-            evaluator: &*self.inner.parts.evaluator,
-            plans: &self.inner.plans,
-            offers: &*self.inner.parts.offers,
-        };
+        let facts = Facts { evaluator: &*self.inner.parts.evaluator, offers: &*self.inner.parts.offers };
         decide(&world_of(parts), envelope, facts)
     }
 
@@ -208,11 +203,11 @@ impl Engine {
     }
 
     /// Reads what others have written to these streams; true if they have.
-    async fn refresh(&self, parts: &[Part]) -> Result<bool, StoreError> {
+    async fn refresh(&self, parts: &[Part]) -> Result<bool, SubmitError> {
         let mut moved = false;
         for part in parts {
             let mut loaded = Loaded::clone(&part.loaded);
-            let bytes = load::catch_up(self.log(), part.stream, &mut loaded).await?;
+            let bytes = self.read_on(part.stream, &mut loaded).await?;
             if bytes > 0 {
                 part.slot.put(Arc::new(loaded));
                 part.slot.grow(bytes);
@@ -333,8 +328,12 @@ impl Engine {
             else {
                 continue;
             };
-            let loaded =
-                Arc::new(Loaded { state, version: Version(part.loaded.version.0 + count), head: *head });
+            let version = Version(part.loaded.version.0 + count);
+            let mut loaded = Loaded { state, version, head: *head, plan: part.loaded.plan.clone() };
+            if let Some(plan) = plans::wanted(&loaded).and_then(|digest| decision.plans.remove(&digest)) {
+                loaded.plan = Some(self.inner.plans.share(plan));
+            }
+            let loaded = Arc::new(loaded);
             part.slot.put(loaded.clone());
             if let Some(tail) = part.slot.grow(*bytes) {
                 self.save_fold(*stream, part.slot.clone(), loaded, tail);
@@ -390,9 +389,9 @@ impl Engine {
                 break;
             }
             for stream in wanted {
-                let loaded = Arc::new(load::load_before(self.log(), stream, receipt.first).await?);
-                self.inner.plans.ensure(&*self.inner.parts.blobs, &loaded).await?;
-                parts.push(Part { stream, slot: Arc::default(), loaded });
+                let mut loaded = load::load_before(self.log(), stream, receipt.first).await?;
+                self.attach_plan(&mut loaded).await?;
+                parts.push(Part { stream, slot: Arc::default(), loaded: Arc::new(loaded) });
             }
         }
         let reply = self.decide(&then, &parts)?.reply;
@@ -424,6 +423,9 @@ fn world_of(parts: &[Part]) -> World<'_> {
     let mut world = World::default();
     for part in parts {
         world.insert(part.stream, &part.loaded.state);
+        if let Some(plan) = &part.loaded.plan {
+            world.insert_plan(plan.clone());
+        }
     }
     world
 }

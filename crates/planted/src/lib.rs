@@ -66,6 +66,9 @@ bugs! {
     /// An event is appended before the blobs that it names are kept.
     EventBeforeBlob, "engine",
         "binary_id(holdpoint-sim::seeds) & test(=crash_seeds)";
+    /// The files of work that has not ended are removed.
+    SweepLiveTree, "engine",
+        "binary_id(holdpoint-engine::blobs) & test(trees_are_kept_until_their_execution_ends)";
     /// A command is refused by a state that another process has changed since.
     StaleRefusal, "engine",
         "binary_id(holdpoint-sim::seeds) & test(=crash_seeds)";

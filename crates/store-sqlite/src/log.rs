@@ -12,7 +12,7 @@ use holdpoint_core::rows::RowChange;
 use holdpoint_core::{Digest, RunId, Seq, StreamId, Timestamp, Version};
 use holdpoint_store::{
     Append, BoxFuture, Diff, EventLog, Lease, OwnerId, Page, Query, Receipt, Refused, Row, SavedFold,
-    StoreError,
+    StoreError, Swept,
 };
 use tokio::sync::watch;
 
@@ -117,6 +117,24 @@ impl SqliteLog {
     /// The bytes of a small blob, as they were sent; not compared with their name.
     pub async fn small_blob(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {
         self.readers()?.ask_shortly(move |reader| reader.small_blob(digest)).await
+    }
+
+    /// Small blobs that no append has carried since a time, in the order of their names, with their bytes in the database.
+    pub async fn old_blobs(
+        &self,
+        older: Timestamp,
+        after: Option<Digest>,
+        limit: u32,
+    ) -> Result<Vec<(Digest, u64)>, StoreError> {
+        self.readers()?.ask(move |reader| reader.old_blobs(older, after, limit)).await
+    }
+
+    /// Removes those of these small blobs that no append has carried since a time.
+    pub async fn remove_blobs(&self, digests: Vec<Digest>, older: Timestamp) -> Result<Swept, StoreError> {
+        match self.desk.write(Task::RemoveBlobs(digests, older)).await.map_err(store_error)? {
+            Done::Removed(swept) => Ok(swept),
+            other => Err(StoreError::Corrupt(format!("a removal ended as {other:?}"))),
+        }
     }
 
     /// The bytes that the database takes.

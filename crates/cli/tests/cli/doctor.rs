@@ -216,7 +216,7 @@ fn nothing_is_repaired_from_a_damaged_log() {
           FAIL  rows        1 row differs from the log; not repaired
                             - execution 1 of run 00000000-0000-0000-0000-000000000003: status is 'completed', should be 'in_progress'
                             hint: the log is damaged, so nothing was written from it; restore a copy of the home
-        2 failed; 1 to look at
+        3 failed; 1 to look at
         exit 1
     "#]].assert_eq(&sections(&sandbox.run(&["doctor", "--repair"]), &["log", "tables"]));
 }

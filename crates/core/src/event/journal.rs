@@ -43,7 +43,8 @@ pub enum Entry {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         check: bool,
     },
-    /// Bytes that the work uses are these, whatever becomes of the file that they came from.
+    /// Bytes that the work uses are these, whatever becomes of the file that they came from. A name that ends in `/`
+    /// is a folder's, and the bytes are its files.
     #[serde(rename = "pinned")]
     Pinned {
         /// What they are called.

@@ -296,7 +296,7 @@ fn journal() -> Vec<Entry> {
             tool: Some("file_operations".into()),
             agent,
             error: true,
-            more: Some(digest()),
+            more: Some(Digest::of(b"more")),
             hidden: true,
         },
     ]

@@ -1,6 +1,5 @@
 //! A run as a graph: the steps of its plan with what became of them, and its durable points.
 
-use holdpoint_core::facts::Plans;
 use holdpoint_core::plan::NodeShape;
 use holdpoint_core::state::run::{NodeKind, RunState};
 use holdpoint_core::{ExecutionId, RunId, StepId};
@@ -72,7 +71,7 @@ impl Engine {
         let state = source.state();
         let mut graph =
             GraphDocument { run_id: run, nodes: Vec::new(), edges: Vec::new(), points: points(state) };
-        let Some(plan) = state.plan.and_then(|digest| self.inner.plans.plan(digest)) else {
+        let Some(plan) = source.plan() else {
             return Ok(graph);
         };
         for node in &plan.nodes {

@@ -130,7 +130,7 @@ impl Drive {
         }
         let State::Run(state) = &loaded.state else { return Ok(()) };
         let Some(execution) = state.executions.get(&effect.x) else { return Ok(()) };
-        let Some(body) = self.body(state, execution.body, &execution.place.step).await? else {
+        let Some(body) = self.body(loaded, state, execution.body, &execution.place.step).await? else {
             return Ok(());
         };
         // The work's folder is where it belongs before the work looks for it.
@@ -163,6 +163,7 @@ impl Drive {
 
     async fn body(
         &mut self,
+        loaded: &Loaded,
         state: &RunState,
         pinned: Option<holdpoint_core::Digest>,
         step: &holdpoint_core::StepId,
@@ -172,10 +173,7 @@ impl Drive {
             let State::Pipeline(pipeline) = &loaded.state else { return Ok(None) };
             return Ok(pipeline.bodies.get(&digest).map(|d| Arc::new(Body::Checkpoint(d.clone()))));
         }
-        let plan = state
-            .plan
-            .and_then(|digest| holdpoint_core::facts::Plans::plan(&self.engine.inner.plans, digest));
-        Ok(plan.and_then(|plan| plan.bodies.get(step).cloned()))
+        Ok(loaded.plan.as_ref().and_then(|plan| plan.bodies.get(step).cloned()))
     }
 
     async fn wait(&mut self, timer: Option<(TimerId, Timestamp)>) -> Next {

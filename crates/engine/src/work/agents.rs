@@ -24,7 +24,7 @@ use super::workspace::{Last, Workspace};
 use crate::executor::Job;
 
 /// The name under which an attempt's files at its beginning are pinned.
-pub(crate) const WORKSPACE: &str = "workspace";
+pub(crate) const WORKSPACE: &str = "workspace/";
 /// The name under which what an agent is told is pinned, before its own name.
 pub(crate) const CONTEXT: &str = "context ";
 
