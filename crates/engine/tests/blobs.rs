@@ -13,6 +13,7 @@ use holdpoint_core::state::run::RunStatus;
 use holdpoint_core::{Actor, Command, Decide, Digest, ExecNo, RunCommand, RunId};
 use holdpoint_engine::executor::{Executor, Job};
 use holdpoint_engine::{Engine, SubmitError};
+use holdpoint_snapshot::{Name, Node, Tree};
 use holdpoint_store::BoxFuture;
 use tokio::sync::Semaphore;
 
@@ -57,6 +58,19 @@ async fn is_there(engine: &Engine, digest: Digest) -> bool {
     engine.blob(digest).await.is_ok()
 }
 
+/// A folder with one file, as a tree that names it.
+async fn folder(engine: &Engine, content: Vec<u8>) -> (Digest, Digest) {
+    let size = content.len() as u64;
+    let content = keep(engine, content).await;
+    let node = Node::File { mode: 0o600, size, content };
+    (keep(engine, tree(node)).await, content)
+}
+
+fn tree(node: Node) -> Vec<u8> {
+    let name = Name::new(b"entry").expect("a name");
+    Tree::new(vec![holdpoint_snapshot::Entry { name, node }]).expect("one name").encode()
+}
+
 fn called(workspace: Digest, more: Digest) -> Entry {
     Entry::ToolResult {
         call: "c1".into(),
@@ -75,10 +89,15 @@ fn called(workspace: Digest, more: Digest) -> Entry {
 async fn trees_are_kept_until_their_execution_ends() {
     let home = Home::new();
     let stock = home.idle_engine();
-    // One is a file, one is in the database.
-    let trees = [keep(&stock, vec![1; 100_000]).await, keep(&stock, vec![2; 100]).await];
+    // One content is a file, one is in the database, and one lies a folder deeper.
+    let (one, a) = folder(&stock, vec![1; 100_000]).await;
+    let (two, b) = folder(&stock, vec![2; 100]).await;
+    let (inner, c) = folder(&stock, vec![7; 100]).await;
+    let deeper = keep(&stock, tree(Node::Folder { mode: 0o700, tree: inner })).await;
+    let trees = [one, two];
+    let inside = [a, b, c, inner];
     let more = [keep(&stock, vec![3; 100_000]).await, keep(&stock, vec![4; 100]).await];
-    let start = keep(&stock, vec![5; 100]).await;
+    let start = deeper;
     let mut entries: Vec<Entry> = trees.iter().zip(more).map(|(tree, more)| called(*tree, more)).collect();
     entries.push(Entry::Pinned { name: "workspace/".into(), digest: start });
     let unnamed = keep(&stock, vec![6; 100]).await;
@@ -89,7 +108,7 @@ async fn trees_are_kept_until_their_execution_ends() {
     calls.journalled.acquire().await.expect("open").forget();
     let swept = engine.gc(false).await.expect("collected").blobs;
     assert_eq!((swept.blobs, is_there(&engine, unnamed).await), (1, false), "what nothing names is removed");
-    for tree in trees.into_iter().chain([start]) {
+    for tree in trees.into_iter().chain([start]).chain(inside) {
         assert!(is_there(&engine, tree).await, "the work may have to continue from it");
     }
     // The same trees are those of the second step, which works now.
@@ -98,8 +117,8 @@ async fn trees_are_kept_until_their_execution_ends() {
     assert_eq!(engine.gc(true).await.expect("collected").blobs.blobs, 0);
     calls.go.add_permits(1);
     home.until(&engine, run, |state| state.status == RunStatus::Completed).await;
-    assert_eq!(engine.gc(false).await.expect("collected").blobs.blobs, 3);
-    for tree in trees.into_iter().chain([start]) {
+    assert_eq!(engine.gc(false).await.expect("collected").blobs.blobs, 7);
+    for tree in trees.into_iter().chain([start]).chain(inside) {
         assert!(!is_there(&engine, tree).await, "nobody continues from it any more");
     }
     for more in more {

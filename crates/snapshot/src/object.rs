@@ -149,6 +149,13 @@ impl Node {
 }
 
 impl Tree {
+    /// A tree of these entries, in any order.
+    pub fn new(mut entries: Vec<Entry>) -> Result<Self, BadTree> {
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        let twice = entries.windows(2).any(|pair| pair[0].name == pair[1].name);
+        if twice { Err(BadTree::Order) } else { Ok(Self { entries }) }
+    }
+
     /// The entries, in ascending order of their names.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
@@ -237,11 +244,13 @@ mod tests {
     fn sample() -> Tree {
         let of = |name: &[u8], node| Entry { name: Name::new(name).expect("a name"), node };
         let digest = Digest::of(b"x");
-        let mut tree = Tree::default();
-        tree.push(of(b"a\xfe", Node::File { mode: 0o755, size: 3, content: digest }));
-        tree.push(of(b"a\xff", Node::Link { size: 1, target: digest }));
-        tree.push(of(b"b", Node::Folder { mode: 0o700, tree: digest }));
-        tree
+        let entries = vec![
+            of(b"b", Node::Folder { mode: 0o700, tree: digest }),
+            of(b"a\xff", Node::Link { size: 1, target: digest }),
+            of(b"a\xfe", Node::File { mode: 0o755, size: 3, content: digest }),
+        ];
+        assert_eq!(Tree::new(vec![entries[0].clone(), entries[0].clone()]), Err(BadTree::Order));
+        Tree::new(entries).expect("three names")
     }
 
     #[test]

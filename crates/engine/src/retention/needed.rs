@@ -7,7 +7,9 @@ use holdpoint_core::state::RunState;
 use holdpoint_core::state::run::ExecutionState;
 use holdpoint_core::{Digest, ExecNo, RunId, Seq, State, StreamId};
 use holdpoint_planted::{Bug, planted};
-use holdpoint_store::{EventLog, StoreError};
+use holdpoint_snapshot::{Reference, references};
+use holdpoint_store::{BlobError, BlobStore, EventLog, StoreError};
+use tokio::io::AsyncReadExt as _;
 
 use crate::live::recorded;
 use crate::load;
@@ -16,7 +18,8 @@ use crate::load;
 const PAGE: u32 = 1_000;
 
 /// All blobs that must not be removed. A row that cannot be read ends this in an error: it may name anything.
-pub async fn needed(log: &dyn EventLog) -> Result<HashSet<Digest>, StoreError> {
+/// So does a tree that cannot be read, unless it is missing: nobody can continue from that one.
+pub async fn needed(log: &dyn EventLog, blobs: &dyn BlobStore) -> Result<HashSet<Digest>, StoreError> {
     let mut named = Named::default();
     let mut after = Seq(0);
     loop {
@@ -27,16 +30,20 @@ pub async fn needed(log: &dyn EventLog) -> Result<HashSet<Digest>, StoreError> {
             named.add(row.stream, recorded(row)?.iter().map(|recorded| &recorded.event));
         }
     }
-    let Named { mut needed, owners, working } = named;
-    for (run, trees) in by_run(working, &owners) {
+    let Named { mut needed, mut trees, owners, working } = named;
+    for (run, named) in by_run(working, &owners) {
         let state = load::load(log, StreamId::Run(run)).await?.0.state;
-        for (x, digest, kind) in trees {
+        for (x, digest, kind) in named {
             if matches!(&state, State::Run(run) if !still_works(run, x)) {
                 continue;
             }
-            keep(digest, kind, &mut needed);
+            needed.insert(digest);
+            if kind == BlobKind::Tree {
+                trees.push(digest);
+            }
         }
     }
+    descend(blobs, trees, &mut needed).await?;
     Ok(needed)
 }
 
@@ -44,6 +51,8 @@ pub async fn needed(log: &dyn EventLog) -> Result<HashSet<Digest>, StoreError> {
 #[derive(Default)]
 struct Named {
     needed: HashSet<Digest>,
+    /// Those of them that name further blobs.
+    trees: Vec<Digest>,
     /// The execution that each journal belongs to.
     owners: HashMap<StreamId, (RunId, ExecNo)>,
     /// What is kept while work goes on, by journal.
@@ -58,7 +67,12 @@ impl Named {
             }
             for blob in event.blobs() {
                 match blob.keep {
-                    Keep::Always => keep(blob.digest, blob.kind, &mut self.needed),
+                    Keep::Always => {
+                        self.needed.insert(blob.digest);
+                        if blob.kind == BlobKind::Tree {
+                            self.trees.push(blob.digest);
+                        }
+                    }
                     Keep::WhileWorking => {
                         self.working.entry(stream).or_default().insert((blob.digest, blob.kind));
                     }
@@ -106,8 +120,30 @@ fn still_works(run: &RunState, x: ExecNo) -> bool {
     !ended && !over
 }
 
-/// Keeps a blob and everything inside of it. A tree is one packed piece, so nothing is inside; `crates/snapshot`
-/// makes trees that name further blobs, and its `references` belongs here.
-fn keep(digest: Digest, _kind: BlobKind, needed: &mut HashSet<Digest>) {
-    needed.insert(digest);
+/// Adds everything that trees name, at any depth; folders that trees share are read once.
+async fn descend(
+    blobs: &dyn BlobStore,
+    mut trees: Vec<Digest>,
+    needed: &mut HashSet<Digest>,
+) -> Result<(), StoreError> {
+    let mut seen = HashSet::new();
+    while let Some(tree) = trees.pop() {
+        if !seen.insert(tree) {
+            continue;
+        }
+        let damaged = |cause: &dyn std::fmt::Display| StoreError::Corrupt(format!("tree {tree}: {cause}"));
+        let mut bytes = Vec::new();
+        match blobs.get(tree).await {
+            Ok(mut content) => content.read_to_end(&mut bytes).await.map_err(|cause| damaged(&cause))?,
+            Err(BlobError::Missing(_)) => continue,
+            Err(cause) => return Err(damaged(&cause)),
+        };
+        for reference in references(&bytes).map_err(|cause| damaged(&cause))? {
+            needed.insert(reference.digest());
+            if let Reference::Tree(inside) = reference {
+                trees.push(inside);
+            }
+        }
+    }
+    Ok(())
 }

@@ -22,18 +22,15 @@ const MAX_FOUND: usize = 100;
 pub async fn look(home: &Home, log: &Arc<SqliteLog>, deep: bool, quiet: bool) -> Section {
     let mut section = Section::new("blobs");
     let folder = home.path().join("blobs");
-    match retention::needed(&**log).await {
-        Ok(names) => {
-            let names = BTreeSet::from_iter(names);
-            let blobs = LocalBlobs::open(&folder, log.clone());
-            section.add(match blobs {
-                Ok(blobs) => present(&blobs, &names, deep, quiet).await,
-                Err(error) => {
-                    Check::fail("named", error.to_string(), "look at the folder `blobs` of the home")
-                }
-            });
+    match LocalBlobs::open(&folder, log.clone()) {
+        Ok(blobs) => section.add(match retention::needed(&**log, &blobs).await {
+            Ok(names) => present(&blobs, &BTreeSet::from_iter(names), deep, quiet).await,
+            Err(error) => Check::fail("named", format!("the log cannot be read: {error}"), RESTORE),
+        }),
+        Err(error) => {
+            let hint = "look at the folder `blobs` of the home";
+            section.add(Check::fail("named", error.to_string(), hint));
         }
-        Err(error) => section.add(Check::fail("named", format!("the log cannot be read: {error}"), RESTORE)),
     }
     let (files, bytes) = on_disk(&folder);
     let text = format!("{}, {}", many(files, "file", "files"), size(bytes));
