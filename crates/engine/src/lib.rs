@@ -13,6 +13,7 @@ pub mod documents;
 mod error;
 mod evaluator;
 pub mod executor;
+mod fresh;
 mod keep;
 mod live;
 mod load;
@@ -104,6 +105,8 @@ struct Inner {
     commits: AtomicU64,
     /// What agents say while they say it.
     whispers: whisper::Whispers,
+    /// How old the states are that rules peek at.
+    fresh: fresh::Fresh,
 }
 
 impl Engine {
@@ -121,6 +124,7 @@ impl Engine {
             written: AtomicU64::new(0),
             commits: AtomicU64::new(0),
             whispers: whisper::Whispers::default(),
+            fresh: fresh::Fresh::default(),
         };
         Self { inner: Arc::new(inner) }
     }

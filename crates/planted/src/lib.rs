@@ -60,6 +60,9 @@ bugs! {
     /// An event is appended before the blobs that it names are kept.
     EventBeforeBlob, "engine",
         "binary_id(holdpoint-sim::seeds) & test(=crash_seeds)";
+    /// An outcome that the store refuses to take for a while is dropped.
+    LostOutcome, "engine",
+        "binary_id(holdpoint-engine::outcomes) & test(an_outcome_is_recorded_when_the_store_takes_it_again)";
     /// A command is refused by a state that another process has changed since.
     StaleRefusal, "engine",
         "binary_id(holdpoint-sim::seeds) & test(=crash_seeds)";

@@ -11,8 +11,8 @@ use std::time::Duration;
 use holdpoint_core::rows::RowChange;
 use holdpoint_core::{Digest, RunId, Seq, StreamId, Timestamp, Version};
 use holdpoint_store::{
-    Append, BoxFuture, Diff, EventLog, Lease, OwnerId, Page, Query, Receipt, Refused, Row, SavedFold,
-    StoreError,
+    Append, BoxFuture, Claimed, Diff, EventLog, Lease, OwnerId, Page, Query, Receipt, Refused, Row,
+    SavedFold, StoreError,
 };
 use tokio::sync::watch;
 
@@ -166,10 +166,17 @@ impl SqliteLog {
         }
     }
 
-    async fn leases(&self, task: Task) -> Result<Vec<Lease>, StoreError> {
+    async fn claim_now(&self, task: Task) -> Result<Vec<Claimed>, StoreError> {
         match self.desk.write(task).await.map_err(store_error)? {
-            Done::Leases(leases) => Ok(leases),
+            Done::Claimed(claimed) => Ok(claimed),
             other => Err(StoreError::Corrupt(format!("a claim ended as {other:?}"))),
+        }
+    }
+
+    async fn beat_now(&self) -> Result<Vec<Lease>, StoreError> {
+        match self.desk.write(Task::Beat).await.map_err(store_error)? {
+            Done::Leases(leases) => Ok(leases),
+            other => Err(StoreError::Corrupt(format!("a heartbeat ended as {other:?}"))),
         }
     }
 
@@ -238,12 +245,12 @@ impl EventLog for SqliteLog {
         now: Timestamp,
         limit: u32,
         only: Option<RunId>,
-    ) -> BoxFuture<'_, Result<Vec<Lease>, StoreError>> {
-        Box::pin(self.leases(Task::Claim(now, limit, only)))
+    ) -> BoxFuture<'_, Result<Vec<Claimed>, StoreError>> {
+        Box::pin(self.claim_now(Task::Claim(now, limit, only)))
     }
 
     fn beat(&self) -> BoxFuture<'_, Result<Vec<Lease>, StoreError>> {
-        Box::pin(self.leases(Task::Beat))
+        Box::pin(self.beat_now())
     }
 
     fn query(&self, query: Query) -> BoxFuture<'_, Result<Page, StoreError>> {

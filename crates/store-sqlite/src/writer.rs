@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use holdpoint_core::rows::RowChange;
 use holdpoint_core::{RunId, Seq, StreamId, Timestamp};
 use holdpoint_planted::{Bug, planted};
-use holdpoint_store::{Append, Diff, Lease, Receipt, Refused, SavedFold, StoreError};
+use holdpoint_store::{Append, Claimed, Diff, Lease, Receipt, Refused, SavedFold, StoreError};
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::{oneshot, watch};
 
@@ -47,6 +47,7 @@ pub(crate) enum Task {
 #[derive(Debug)]
 pub(crate) enum Done {
     Appended(Receipt),
+    Claimed(Vec<Claimed>),
     Leases(Vec<Lease>),
     Saved,
     Compared(Diff),
@@ -309,7 +310,7 @@ fn perform(conn: &Connection, books: &mut Books, task: &Task, pretend: bool) -> 
         Task::Append(append, blobs) => {
             return Ok(books.append(conn, append, blobs, pretend)?.map(Done::Appended));
         }
-        Task::Claim(now, limit, only) => Done::Leases(books.claim(conn, *now, *limit, *only)?),
+        Task::Claim(now, limit, only) => Done::Claimed(books.claim(conn, *now, *limit, *only)?),
         Task::Beat => Done::Leases(books.beat(conn)?),
         Task::SaveFold(fold) => {
             books.save_fold(conn, fold)?;

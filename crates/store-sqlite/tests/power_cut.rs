@@ -407,6 +407,7 @@ impl World {
             }
         }
         let claimed = log.claim(Timestamp(i64::MAX), EVERYTHING, None).await.map_err(in_words("a claim"))?;
+        let claimed: Vec<_> = claimed.into_iter().map(|claimed| claimed.lease).collect();
         let runs: BTreeSet<RunId> = claimed.iter().map(|lease| lease.run).collect();
         hold!(runs == due, "work is due for {runs:?}, should be for {due:?}");
         for lease in &claimed {

@@ -32,13 +32,13 @@ pub trait EventLog: Send + Sync {
     /// Keeps a fold instead of the one before it.
     fn save_fold(&self, fold: SavedFold) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// Takes over at most `limit` runs with work due that no live owner holds; `only` that one, where it is given.
+    /// Takes at most `limit` runs with work due that no live owner holds; `only` that one, where it is given.
     fn claim(
         &self,
         now: Timestamp,
         limit: u32,
         only: Option<RunId>,
-    ) -> BoxFuture<'_, Result<Vec<Lease>, StoreError>>;
+    ) -> BoxFuture<'_, Result<Vec<Claimed>, StoreError>>;
 
     /// Says that this owner is alive; answers the leases that it still holds.
     fn beat(&self) -> BoxFuture<'_, Result<Vec<Lease>, StoreError>>;
@@ -125,7 +125,8 @@ pub struct NewRow {
 pub struct WorkChange {
     /// The run.
     pub run: RunId,
-    /// When work or a timer is due; `None`: nothing is, and nobody holds the run; its epoch stays.
+    /// When work or a timer is due; `None`: nothing is, and nobody holds the run; its epoch stays. An owner that
+    /// ends gives a run back by `None` and the due time again, in one append.
     pub due: Option<Timestamp>,
     /// Whether the appending owner takes the run if nobody holds it; a dead owner's run is taken by a claim.
     pub take: bool,
@@ -158,6 +159,15 @@ pub struct Lease {
     pub run: RunId,
     /// The fencing epoch; a later lease has a higher one.
     pub epoch: u64,
+}
+
+/// A lease that a claim gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Claimed {
+    /// The lease.
+    pub lease: Lease,
+    /// Whether another owner held the run until it died, and so may have started its work.
+    pub abandoned: bool,
 }
 
 /// Names one opened handle among all that share a home.

@@ -272,6 +272,8 @@ fn journal() -> Vec<Entry> {
             x: X,
             pipeline: Some(crate::testing::pipeline_id()),
             step: Some(crate::StepId::new("draft")),
+            // No recorded log has it yet.
+            session: None,
         },
         Entry::Took { ms: 1500 },
         Entry::Log { level: Level::Warning, text: "slow".into(), details: Some(json!({"ms": 900})) },

@@ -59,6 +59,7 @@ impl RunState {
                     granted: 0,
                     max_revisions: *max_revisions,
                     check_retries: 0,
+                    restarts: 0,
                     held_back: *held,
                     times: ExecutionTimes { created: at, ..ExecutionTimes::default() },
                     artifacts: Vec::new(),
@@ -97,8 +98,8 @@ impl RunState {
             RunEvent::AttemptBegan { x, revision, attempt, opening, deadline } => {
                 self.begin_attempt(*x, *revision, *attempt, *opening, *deadline, at);
             }
-            // The attempt is the same one; that it began again is for people to see.
-            RunEvent::AttemptRestarted { .. } => {}
+            // The attempt is the same one. How often it was started is limited.
+            RunEvent::AttemptRestarted { x } => self.edit(*x, |e| e.restarts += 1),
             RunEvent::NoteQueued { x, text } => self.edit(*x, |e| e.notes.push(text.clone())),
             RunEvent::ApprovalGiven { gate, .. } => {
                 self.rows.interactions += 1;
@@ -352,6 +353,7 @@ impl RunState {
             }
             e.revision = revision;
             e.attempt = attempt;
+            e.restarts = 0;
             e.held_back = false;
             e.artifacts.clear();
             e.verdict = None;

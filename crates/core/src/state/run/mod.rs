@@ -5,7 +5,7 @@
 
 mod apply;
 pub mod diagram;
-mod pairs;
+pub(in crate::state) mod pairs;
 mod rewind;
 mod waits;
 
@@ -191,6 +191,9 @@ pub struct Execution {
     /// How many attempts a failed check has cost.
     #[serde(default, skip_serializing_if = "is_none_u32")]
     pub check_retries: u32,
+    /// How often the work of the present attempt was cut off and started again.
+    #[serde(default, skip_serializing_if = "is_none_u32")]
+    pub restarts: u32,
     /// Whether its start was rejected, so that it does not begin by itself.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub held_back: bool,
