@@ -29,7 +29,7 @@ pub struct AttemptDocument {
     pub ended_at: Option<Time>,
     /// How it stands: `working`, `done`, `approved`, `revision_requested` or `failed`.
     pub outcome: &'static str,
-    /// Whether its work was cut off and started again.
+    /// Whether it was begun again after a crash.
     pub restarted: bool,
     /// Why it failed.
     pub error: Option<LastError>,

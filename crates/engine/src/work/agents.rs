@@ -4,6 +4,7 @@ use holdpoint_agents::model::ToolSpec;
 use holdpoint_agents::prompt::{Brief, Material, MaterialFile, MaterialKind, Told};
 use holdpoint_agents::talk::{self, Agent, Discussion, Setting};
 use holdpoint_agents::tools::{self, CODE_EXECUTION, FILE_OPERATIONS, FileLimits, Files, WEB_SEARCH};
+use holdpoint_core::Digest;
 use holdpoint_core::commands::record_outcome::Outcome;
 use holdpoint_core::definition::{
     AgentConfig, ArtifactDefinition, CheckpointDefinition, CreationMode, Format,
@@ -16,7 +17,7 @@ use super::desk::Desk;
 use super::noted::Noted;
 use super::offered::Offered;
 use super::purse::Purse;
-use super::room::{Given, GivenFiles, Room, put};
+use super::room::{Given, GivenFiles, Room, empty, put};
 use super::stop::Stop;
 use super::table::Seat;
 use super::{Worker, snapshot};
@@ -50,6 +51,11 @@ impl Worker {
         let entries = desk.open().await?;
         let room = Room::of(desk)?;
         let given = self.given(desk).await?;
+        if entries.is_empty() {
+            empty(&room.staging)?;
+        } else if last_tree(&entries).is_some() {
+            room.reset(desk.fence.epoch)?;
+        }
         room.furnish(&given).await?;
         self.settle_files(job, &room, definition, &entries).await?;
         let noted = Noted::of(&entries);
@@ -194,12 +200,7 @@ impl Worker {
         entries: &[Entry],
     ) -> Result<(), Stop> {
         let desk = &job.desk;
-        let last = entries.iter().rev().find_map(|entry| match entry {
-            Entry::ToolResult { workspace, .. } => *workspace,
-            Entry::Pinned { name, digest } if &**name == WORKSPACE => Some(*digest),
-            _ => None,
-        });
-        if let Some(digest) = last {
+        if let Some(digest) = last_tree(entries) {
             let packed = desk.bytes(digest).await?;
             let room = room.clone();
             let unpacked = tokio::task::spawn_blocking(move || snapshot::unpack(&room, &packed)).await;
@@ -225,6 +226,15 @@ impl Worker {
         }
         Ok(())
     }
+}
+
+/// The files as the journal knows them.
+fn last_tree(entries: &[Entry]) -> Option<Digest> {
+    entries.iter().rev().find_map(|entry| match entry {
+        Entry::ToolResult { workspace, .. } => *workspace,
+        Entry::Pinned { name, digest } if &**name == WORKSPACE => Some(*digest),
+        _ => None,
+    })
 }
 
 /// What an agent that makes agents is told.
