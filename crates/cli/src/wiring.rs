@@ -179,7 +179,7 @@ fn cannot_open(home: &Home, error: &StoreError) -> Problem {
             format!("the database of `{path}` cannot be opened: {error}"),
             "export its pipelines with the version of holdpoint that wrote it, and start a new home: --home PATH",
         ),
-        StoreError::Corrupt(_) => Problem::failed(
+        StoreError::Corrupt(_) | StoreError::LogCorrupt { .. } => Problem::failed(
             "storage_damaged",
             format!("the database of `{path}` cannot be opened: {error}"),
             "restore a copy of the home, or name another with --home PATH",

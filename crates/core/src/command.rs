@@ -48,10 +48,10 @@ pub enum Command {
     WriteJournal {
         /// The run.
         run: RunId,
-        /// The execution's ordinal in it.
-        x: ExecNo,
         /// The execution.
         execution: ExecutionId,
+        /// The work whose part of the journal it is.
+        effect: crate::state::run::EffectId,
         /// What to record.
         entries: Vec<Entry>,
     },
@@ -142,7 +142,7 @@ pub enum RunCommand {
     },
     /// Says what came of owed work.
     RecordOutcome(commands::record_outcome::RecordOutcome),
-    /// Says that work begins again after a crash.
+    /// Says that work which was cut off starts again.
     RestartAttempt(crate::state::run::EffectId),
     /// Says that a time has come.
     FireTimer(crate::state::run::TimerId),

@@ -2,8 +2,12 @@
 //!
 //! A draft folds each event as it is written down, so that the rest of a rule sees what its beginning did.
 //! Nothing of it is real before the events are in the log.
+//!
+//! What a rule reads is recorded: the commit holds only while those streams are as they were. A rule peeks at what may
+//! be old without harm, and says there why it is harmless.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::command::Envelope;
@@ -21,12 +25,18 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub struct World<'a> {
     streams: BTreeMap<StreamId, &'a State>,
+    plans: BTreeMap<Digest, Arc<LoadedPlan>>,
 }
 
 impl<'a> World<'a> {
     /// Adds the state of a stream.
     pub fn insert(&mut self, stream: StreamId, state: &'a State) {
         self.streams.insert(stream, state);
+    }
+
+    /// Adds the plan of a run whose state is here.
+    pub fn insert_plan(&mut self, plan: Arc<LoadedPlan>) {
+        self.plans.insert(plan.digest, plan);
     }
 
     /// The state of a stream, if it was read.
@@ -54,12 +64,16 @@ impl<'a> World<'a> {
 /// What a command makes happen.
 #[derive(Clone, Debug, Default)]
 pub struct Decision {
+    /// Streams that were read and are not written: they must be as they were when the events are committed.
+    pub guards: BTreeSet<StreamId>,
     /// Events by stream; empty when what was asked for is in effect already.
     pub writes: Vec<Write>,
     /// The states of the written streams afterwards.
     pub after: BTreeMap<StreamId, State>,
     /// Bytes that the events name.
     pub blobs: Vec<(Digest, Arc<[u8]>)>,
+    /// Plans of runs that the command makes.
+    pub plans: BTreeMap<Digest, Arc<LoadedPlan>>,
     /// What to tell the sender.
     pub reply: Reply,
 }
@@ -105,6 +119,8 @@ pub struct Draft<'a> {
     /// What to tell the sender.
     pub reply: Reply,
     world: &'a World<'a>,
+    /// The streams that the rule has read.
+    reads: RefCell<BTreeSet<StreamId>>,
     states: BTreeMap<StreamId, State>,
     writes: Vec<Write>,
     blobs: Vec<(Digest, Arc<[u8]>)>,
@@ -120,6 +136,7 @@ impl<'a> Draft<'a> {
             ids: Ids::of(envelope.id),
             reply: Reply::default(),
             world,
+            reads: RefCell::default(),
             states: BTreeMap::new(),
             writes: Vec::new(),
             blobs: Vec::new(),
@@ -129,7 +146,13 @@ impl<'a> Draft<'a> {
 
     /// A run that was made and not rolled back.
     pub fn run(&self, run: RunId) -> Result<&RunState, Rejection> {
-        let state = self.any_run(run)?;
+        self.read(StreamId::Run(run));
+        self.peek_run(run)
+    }
+
+    /// A run that was made and not rolled back, where an old state does no harm.
+    pub fn peek_run(&self, run: RunId) -> Result<&RunState, Rejection> {
+        let state = self.peek_any_run(run)?;
         match &state.gone {
             Some(gone) => Err(Rejection::Gone { what: "run", id: run.to_string(), rollback: gone.rollback }),
             None => Ok(state),
@@ -138,6 +161,11 @@ impl<'a> Draft<'a> {
 
     /// A run that was made, rolled back or not.
     pub fn any_run(&self, run: RunId) -> Result<&RunState, Rejection> {
+        self.read(StreamId::Run(run));
+        self.peek_any_run(run)
+    }
+
+    fn peek_any_run(&self, run: RunId) -> Result<&RunState, Rejection> {
         let missing = || Rejection::NotFound { what: "run", id: run.to_string() };
         let state = match self.state(StreamId::Run(run)) {
             Some(State::Run(state)) => state,
@@ -148,6 +176,12 @@ impl<'a> Draft<'a> {
 
     /// A pipeline that was made.
     pub fn pipeline(&self, pipeline: PipelineId) -> Result<&PipelineState, Rejection> {
+        self.read(StreamId::Pipeline(pipeline));
+        self.peek_pipeline(pipeline)
+    }
+
+    /// A pipeline that was made, where an old state does no harm.
+    pub fn peek_pipeline(&self, pipeline: PipelineId) -> Result<&PipelineState, Rejection> {
         let missing = || Rejection::NotFound { what: "pipeline", id: pipeline.to_string() };
         match self.state(StreamId::Pipeline(pipeline)) {
             Some(State::Pipeline(state)) if state.created_at.is_some() => Ok(state),
@@ -159,6 +193,7 @@ impl<'a> Draft<'a> {
 
     /// The home's state.
     pub fn home(&self) -> HomeState {
+        self.read(StreamId::Home);
         match self.state(StreamId::Home) {
             Some(State::Home(state)) => state.clone(),
             Some(State::Pipeline(_) | State::Run(_) | State::Journal(_)) | None => HomeState::default(),
@@ -167,10 +202,15 @@ impl<'a> Draft<'a> {
 
     /// The state of a journal.
     pub fn journal(&self, execution: ExecutionId) -> JournalState {
+        self.read(StreamId::Journal(execution));
         match self.state(StreamId::Journal(execution)) {
             Some(State::Journal(state)) => state.clone(),
             Some(State::Home(_) | State::Pipeline(_) | State::Run(_)) | None => JournalState::default(),
         }
+    }
+
+    fn read(&self, stream: StreamId) {
+        self.reads.borrow_mut().insert(stream);
     }
 
     fn state(&self, stream: StreamId) -> Option<&State> {
@@ -179,7 +219,17 @@ impl<'a> Draft<'a> {
 
     /// An execution that was not rolled back.
     pub fn execution(&self, run: RunId, x: ExecNo) -> Result<Arc<crate::state::run::Execution>, Rejection> {
-        let execution = self.run(run)?.graph.any_execution(x);
+        self.read(StreamId::Run(run));
+        self.peek_execution(run, x)
+    }
+
+    /// An execution that was not rolled back, where an old state does no harm.
+    pub fn peek_execution(
+        &self,
+        run: RunId,
+        x: ExecNo,
+    ) -> Result<Arc<crate::state::run::Execution>, Rejection> {
+        let execution = self.peek_run(run)?.graph.any_execution(x);
         match execution.map(|execution| (execution, execution.rolled_back)) {
             Some((execution, None)) => Ok(execution.clone()),
             Some((execution, Some(rollback))) => {
@@ -189,11 +239,11 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The plan of a run.
+    /// The plan of a run. A run has the same plan from its beginning, and a plan is named by its content.
     pub fn plan(&self, run: RunId) -> Result<Arc<LoadedPlan>, Rejection> {
         let missing = || Rejection::NotFound { what: "plan", id: format!("of run {run}") };
-        let digest = self.any_run(run)?.plan.ok_or_else(missing)?;
-        self.plans.get(&digest).cloned().or_else(|| self.facts.plans.plan(digest)).ok_or_else(missing)
+        let digest = self.peek_any_run(run)?.plan.ok_or_else(missing)?;
+        self.plans.get(&digest).or_else(|| self.world.plans.get(&digest)).cloned().ok_or_else(missing)
     }
 
     /// Keeps a plan for the rest of the decision.
@@ -265,7 +315,12 @@ impl<'a> Draft<'a> {
             let after = self.states.get(&write.stream).expect("a written stream has a state");
             write.changes = project(write.stream, before, after, &stamp, &write.events);
         }
-        Decision { writes: self.writes, after: self.states, blobs: self.blobs, reply: self.reply }
+        let Self { writes, states: after, blobs, plans, reply, reads, .. } = self;
+        let mut guards = reads.into_inner();
+        for write in &writes {
+            guards.remove(&write.stream);
+        }
+        Decision { guards, writes, after, blobs, plans, reply }
     }
 }
 

@@ -1,18 +1,12 @@
-//! What rules are told by the outside, beside the states: verdicts that are deterministic, and plans.
-
-use std::sync::Arc;
+//! What rules are told by the outside, beside the states and plans: verdicts that are deterministic.
 
 use serde_json::Value;
-
-use crate::{Digest, LoadedPlan};
 
 /// What a command is decided with.
 #[derive(Clone, Copy)]
 pub struct Facts<'a> {
     /// Evaluates what people wrote as conditions.
     pub evaluator: &'a dyn Evaluator,
-    /// Knows the plans of the runs at hand.
-    pub plans: &'a dyn Plans,
     /// Knows what agents can be given.
     pub offers: &'a dyn Offers,
 }
@@ -42,12 +36,6 @@ pub enum Verdict {
     No(Vec<String>),
     /// Could not be evaluated.
     Broken(String),
-}
-
-/// Knows plans by their names.
-pub trait Plans: Send + Sync {
-    /// The plan with this name.
-    fn plan(&self, digest: Digest) -> Option<Arc<LoadedPlan>>;
 }
 
 /// Knows what agents can be given where the work is done.

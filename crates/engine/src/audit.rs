@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use holdpoint_core::chain::{Header, link};
 use holdpoint_core::event::HomeEvent;
 use holdpoint_core::{Digest, Event, Seq, StreamId, Version, event};
 use holdpoint_store::{EventLog, Row, StoreError};
@@ -88,7 +87,7 @@ impl Check {
         let second = rows.split_off(halves.min(rows.len()));
         let hash = |rows: Vec<Row>| {
             tokio::task::spawn_blocking(move || {
-                let hashes: Vec<bool> = rows.iter().map(|row| hash_of(row) == row.hash).collect();
+                let hashes: Vec<bool> = rows.iter().map(|row| row.computed_hash() == row.hash).collect();
                 (rows, hashes)
             })
         };
@@ -161,16 +160,4 @@ impl Check {
         }
         self.sealed = upto;
     }
-}
-
-fn hash_of(row: &Row) -> Digest {
-    let header = Header {
-        stream: row.stream,
-        first: row.first,
-        count: row.count,
-        at: row.at,
-        actor: &row.actor,
-        command: row.command,
-    };
-    link(row.prev, &header, &row.bytes)
 }

@@ -41,6 +41,7 @@ impl SubmitError {
             Self::Fenced(_) => "fenced",
             Self::Contended => "contended",
             Self::DiskFull | Self::Blob(BlobError::DiskFull) => "disk_full",
+            Self::Store(StoreError::LogCorrupt { .. }) => "log_corrupt",
             Self::Store(_) | Self::Blob(BlobError::Io(_)) => "storage",
             Self::Blob(BlobError::TooLarge(_)) => "too_large",
             Self::Blob(BlobError::Missing(_)) => "blob_missing",

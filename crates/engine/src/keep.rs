@@ -26,8 +26,13 @@ impl Engine {
             Stored::Small(digest, bytes) => (digest, bytes),
         };
         let size = bytes.len() as u64;
-        let append = Append { blobs: vec![SmallBlob { digest, bytes }], ..Append::default() };
-        self.log().append(append).await.map_err(|refused| self.refused(refused))?;
+        self.keep_small(vec![SmallBlob { digest, bytes }]).await?;
         Ok((digest, size))
+    }
+
+    /// Keeps small blobs, which share a commit with whatever else waits for one.
+    pub(crate) async fn keep_small(&self, blobs: Vec<SmallBlob>) -> Result<(), SubmitError> {
+        let append = Append { blobs, ..Append::default() };
+        self.log().append(append).await.map(drop).map_err(|refused| self.refused(refused))
     }
 }

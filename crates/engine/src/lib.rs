@@ -13,6 +13,7 @@ pub mod documents;
 mod error;
 mod evaluator;
 pub mod executor;
+mod fresh;
 mod keep;
 mod live;
 mod load;
@@ -26,15 +27,17 @@ mod view;
 mod whisper;
 pub mod work;
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use holdpoint_store::{BlobStore, EventLog};
+use holdpoint_core::StreamId;
+use holdpoint_store::{BlobStore, EventLog, StoreError};
 
 use cache::Cache;
 use clock::{Clock, IdSource};
 use executor::Executor;
-use plans::PlanCache;
+use plans::Plans;
 use runner::Runner;
 
 pub use error::SubmitError;
@@ -94,7 +97,7 @@ pub struct Engine {
 struct Inner {
     parts: Parts,
     cache: Cache,
-    plans: PlanCache,
+    plans: Plans,
     runner: Runner,
     tree: Option<tree::Tree>,
     halted: AtomicBool,
@@ -102,8 +105,12 @@ struct Inner {
     written: AtomicU64,
     /// In how many commits.
     commits: AtomicU64,
+    /// Streams that were found damaged when they were read.
+    damaged: Mutex<BTreeSet<StreamId>>,
     /// What agents say while they say it.
     whispers: whisper::Whispers,
+    /// How old the states are that rules peek at.
+    fresh: fresh::Fresh,
 }
 
 impl Engine {
@@ -115,12 +122,14 @@ impl Engine {
             parts,
             tree,
             cache: Cache::default(),
-            plans: PlanCache::default(),
+            plans: Plans::default(),
             runner: Runner::default(),
             halted: AtomicBool::new(false),
             written: AtomicU64::new(0),
             commits: AtomicU64::new(0),
+            damaged: Mutex::default(),
             whispers: whisper::Whispers::default(),
+            fresh: fresh::Fresh::default(),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -128,6 +137,22 @@ impl Engine {
     /// Whether the store may have lost a commit: the process must end and start again from the disk.
     pub fn is_halted(&self) -> bool {
         self.inner.halted.load(Ordering::Acquire)
+    }
+
+    /// The streams that this engine found damaged when it read them: nothing is served from them, or written to them.
+    pub fn damaged(&self) -> BTreeSet<StreamId> {
+        self.inner.damaged.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Remembers a stream that was found damaged, so that `/readyz` shows it without reading the log again.
+    fn noticed<T>(&self, read: Result<T, StoreError>) -> Result<T, StoreError> {
+        if let Err(error @ StoreError::LogCorrupt { stream, .. }) = &read {
+            let mut damaged = self.inner.damaged.lock().unwrap_or_else(PoisonError::into_inner);
+            if damaged.insert(*stream) {
+                tracing::error!(%error, "the log is damaged; nothing is served from this stream");
+            }
+        }
+        read
     }
 
     /// A name for something new that a command makes.

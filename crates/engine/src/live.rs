@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use futures_util::stream::{self, BoxStream, StreamExt};
-use holdpoint_core::{Actor, CommandId, Digest, Event, Seq, SessionId, StreamId, Timestamp, Version, event};
+use holdpoint_core::{Actor, CommandId, Digest, Event, Seq, SessionId, StreamId, Timestamp, Version};
 use holdpoint_store::{Row, StoreError};
 use tokio::sync::watch;
 
@@ -56,9 +56,7 @@ impl Filter {
 
 /// The events of a row.
 pub(crate) fn recorded(row: &Row) -> Result<Vec<Recorded>, StoreError> {
-    let events = event::decode(row.stream.kind(), &row.bytes)
-        .map_err(|cause| StoreError::Corrupt(format!("{} at {:?}: {cause}", row.stream, row.first)))?;
-    let each = events.into_iter().zip(0u64..).map(|(event, i)| Recorded {
+    let each = row.events()?.into_iter().zip(0u64..).map(|(event, i)| Recorded {
         seq: Seq(row.seq.0 + i),
         stream: row.stream,
         session: row.session,
@@ -125,7 +123,7 @@ impl Follow {
         let rows = self.engine.log().read_all(self.after, PAGE).await?;
         for row in &rows {
             if self.filter.wants(row) {
-                self.ready.extend(recorded(row)?);
+                self.ready.extend(self.engine.noticed(recorded(row))?);
             } else if self.ready.is_empty() {
                 self.after = row.last_seq();
             }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use holdpoint_core::{Digest, FOLD_CODE, Seq, Stamp, State, StreamId, Version, event, evolve};
+use holdpoint_core::{Digest, FOLD_CODE, LoadedPlan, Seq, Stamp, State, StreamId, Version, evolve};
 use holdpoint_store::{EventLog, Row, SavedFold, StoreError};
 
 /// How many rows are read at once.
@@ -17,6 +17,8 @@ pub struct Loaded {
     pub version: Version,
     /// The hash of the last row.
     pub head: Digest,
+    /// The plan of a run.
+    pub plan: Option<Arc<LoadedPlan>>,
 }
 
 /// How large the saved fold is, and what stands behind it.
@@ -31,13 +33,15 @@ pub(crate) struct Sizes {
 impl Loaded {
     /// A stream without events.
     pub fn empty(stream: StreamId) -> Self {
-        Self { state: State::empty(stream), version: Version(0), head: Digest::ZERO }
+        Self { state: State::empty(stream), version: Version(0), head: Digest::ZERO, plan: None }
     }
 
-    /// Folds a row in.
+    /// Folds a row in, if it is what was written behind the rows before it.
     pub(crate) fn fold(&mut self, row: &Row) -> Result<(), StoreError> {
-        let events = event::decode(row.stream.kind(), &row.bytes)
-            .map_err(|cause| StoreError::Corrupt(format!("{} at {:?}: {cause}", row.stream, row.first)))?;
+        if row.first.0 != self.version.0 + 1 || row.prev != self.head {
+            return Err(row.corrupt("the row does not follow the one before it"));
+        }
+        let events = row.events()?;
         let stamp = Stamp { at: row.at, actor: &row.actor, command: row.command };
         for event in &events {
             evolve(&mut self.state, &stamp, event);
@@ -104,7 +108,7 @@ pub(crate) async fn catch_up(
 /// A saved fold that cannot be read is ignored: the log has everything.
 fn decode(fold: &SavedFold) -> Option<Loaded> {
     let state: State = serde_json::from_slice(&fold.bytes).ok()?;
-    Some(Loaded { state, version: fold.version, head: fold.hash })
+    Some(Loaded { state, version: fold.version, head: fold.hash, plan: None })
 }
 
 /// Encodes a state for keeping.

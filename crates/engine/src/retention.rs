@@ -1,23 +1,23 @@
 //! What does not have to be kept any longer: archives of old rollbacks, folders of old failures, and bytes that
 //! nothing names.
 //!
-//! Everything can be looked at before it goes. What an event names is never removed: the log keeps its outputs
-//! as long as it keeps the event.
+//! Everything can be looked at before it is removed. Outputs, messages and pins stay as long as the log has the event
+//! that names them; the files of unfinished work stay until that work ends.
 
-use std::collections::HashSet;
+mod needed;
 
 use holdpoint_core::paths::archive_folder;
 use holdpoint_core::rows::Table;
 use holdpoint_core::state::PipelineState;
-use holdpoint_core::{
-    Actor, Command, Digest, PipelineCommand, PipelineId, Seq, State, StreamId, Timestamp, event,
-};
+use holdpoint_core::{Actor, Command, Digest, PipelineCommand, PipelineId, State, StreamId, Timestamp};
 use holdpoint_store::{Query, Swept};
+
+pub use needed::needed;
 
 use crate::tree::{Options, Place, TreeError};
 use crate::{Engine, SubmitError};
 
-/// How many rows or pipelines are read at once.
+/// How many pipelines are read at once.
 const PAGE: u32 = 1_000;
 /// Bytes are left alone for this long: whoever put them may be about to name them.
 const GRACE_SECONDS: u64 = 24 * 60 * 60;
@@ -138,29 +138,9 @@ impl Engine {
     async fn gc_blobs(&self, dry_run: bool) -> Result<Swept, SubmitError> {
         let now = self.now();
         let older = Timestamp(now.0.saturating_sub_unsigned(GRACE_SECONDS * 1_000_000));
-        let named = self.named_blobs().await?;
-        let is_named = |digest: &Digest| named.contains(digest);
-        Ok(self.inner.parts.blobs.sweep(&is_named, older, dry_run).await?)
-    }
-
-    /// Everything that any event names.
-    async fn named_blobs(&self) -> Result<HashSet<Digest>, SubmitError> {
-        let (mut named, mut after) = (HashSet::new(), Seq(0));
-        loop {
-            let rows = self.log().read_all(after, PAGE).await?;
-            let Some(last) = rows.last() else { return Ok(named) };
-            after = last.last_seq();
-            for row in &rows {
-                let events = event::decode(row.stream.kind(), &row.bytes).map_err(|cause| {
-                    // What cannot be read may name anything.
-                    holdpoint_store::StoreError::Corrupt(format!(
-                        "{} at {:?}: {cause}",
-                        row.stream, row.first
-                    ))
-                })?;
-                named.extend(events.iter().flat_map(event::Event::blobs));
-            }
-        }
+        let needed = needed(self.log(), &*self.inner.parts.blobs).await?;
+        let is_needed = |digest: &Digest| needed.contains(digest);
+        Ok(self.inner.parts.blobs.sweep(&is_needed, older, dry_run).await?)
     }
 }
 

@@ -5,14 +5,18 @@
 //! its lease: a driver that was thought dead cannot record anything.
 
 mod driver;
+mod effect;
+
+pub(crate) use effect::{Backoff, is_transient};
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use holdpoint_core::state::run::EffectId;
 use holdpoint_core::{RunId, StreamId};
-use holdpoint_store::Lease;
+use holdpoint_store::{Claimed, Lease};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -41,6 +45,8 @@ pub(crate) struct Runner {
     drivers: Mutex<HashMap<RunId, Arc<Driver>>>,
     /// The runs that this engine was told to take on.
     own: Mutex<BTreeSet<RunId>>,
+    /// Owed work that this process has started: starting it again is a restart.
+    started: Mutex<HashMap<RunId, BTreeSet<EffectId>>>,
     tasks: TaskTracker,
     /// No new work is begun.
     stopping: CancellationToken,
@@ -54,8 +60,8 @@ pub(crate) struct Driver {
     pub changed: Notify,
     /// The lease under which it works.
     pub lease: Lease,
-    /// Whether the run was taken over from somebody who may have begun its work.
-    pub taken_over: bool,
+    /// Whether the run was taken from an owner that died and may have started its work.
+    pub abandoned: bool,
     /// The version of the run that it last looked at.
     pub seen: AtomicU64,
     /// Says that the lease belongs to somebody else by now.
@@ -79,14 +85,14 @@ impl Runner {
     }
 
     /// Starts the driver of a run, unless it has one under this lease.
-    fn drive(&self, engine: &Engine, lease: Lease, taken_over: bool) {
+    fn drive(&self, engine: &Engine, lease: Lease, abandoned: bool) {
         if self.stopping.is_cancelled() {
             return;
         }
         let driver = Arc::new(Driver {
             changed: Notify::new(),
             lease,
-            taken_over,
+            abandoned,
             seen: AtomicU64::new(0),
             lost: CancellationToken::new(),
         });
@@ -103,11 +109,39 @@ impl Runner {
         self.tasks.spawn(driver::drive(engine.clone(), driver));
     }
 
+    /// Whether no new work is begun.
+    pub fn is_stopping(&self) -> bool {
+        self.stopping.is_cancelled()
+    }
+
     /// Takes a driver off the list.
     fn leave(&self, driver: &Arc<Driver>) {
         let mut drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner);
         if drivers.get(&driver.lease.run).is_some_and(|known| Arc::ptr_eq(known, driver)) {
             drivers.remove(&driver.lease.run);
+        }
+    }
+
+    /// Remembers that work was started; false: it had been before.
+    fn start(&self, run: RunId, effect: EffectId) -> bool {
+        let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+        started.entry(run).or_default().insert(effect)
+    }
+
+    /// Whether this process has started a piece of work.
+    fn has_started(&self, run: RunId, effect: &EffectId) -> bool {
+        let started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+        started.get(&run).is_some_and(|effects| effects.contains(effect))
+    }
+
+    /// Forgets work that is over.
+    fn keep_started(&self, run: RunId, is_owed: impl Fn(&EffectId) -> bool) {
+        let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(effects) = started.get_mut(&run) {
+            effects.retain(is_owed);
+            if effects.is_empty() {
+                started.remove(&run);
+            }
         }
     }
 
@@ -187,20 +221,22 @@ impl Engine {
         let own = self.inner.runner.own.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for run in own {
             match self.log().claim(self.now(), 1, Some(run)).await {
-                Ok(leases) => leases.into_iter().for_each(|lease| self.inner.runner.drive(self, lease, true)),
+                Ok(claimed) => claimed.iter().for_each(|claimed| self.take(claimed)),
                 Err(cause) => tracing::warn!(%run, %cause, "work could not be claimed"),
             }
         }
     }
 
+    fn take(&self, claimed: &Claimed) {
+        self.inner.runner.drive(self, claimed.lease, claimed.abandoned);
+    }
+
     async fn claim_all(&self) {
         loop {
             match self.log().claim(self.now(), CLAIM, None).await {
-                Ok(leases) => {
-                    for lease in &leases {
-                        self.inner.runner.drive(self, *lease, true);
-                    }
-                    if leases.len() < CLAIM as usize {
+                Ok(claimed) => {
+                    claimed.iter().for_each(|claimed| self.take(claimed));
+                    if claimed.len() < CLAIM as usize {
                         return;
                     }
                 }

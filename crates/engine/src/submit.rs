@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use holdpoint_core::chain::{Header, link};
 use holdpoint_core::facts::Facts;
@@ -22,14 +23,19 @@ use tokio::sync::OwnedMutexGuard;
 
 use crate::cache::Slot;
 use crate::load::{self, Loaded};
+use crate::plans;
 use crate::tree::Touched;
 use crate::{Engine, SubmitError, Works};
 
-/// How often others may be faster before the sender hears of it.
+/// How often others may be faster before a person hears of it. The owner of a run's work tries until it is not.
 const MAX_TRIES: u32 = 5;
+/// From this try on nobody else in this process writes to what the command reads.
+const LOCKED_TRY: u32 = 3;
+/// The longest wait between two tries.
+const LONGEST_WAIT: Duration = Duration::from_millis(64);
 
 /// When owed work is due: whatever the clock says, which may be set back before somebody claims it.
-const AT_ONCE: Timestamp = Timestamp(0);
+pub(crate) const AT_ONCE: Timestamp = Timestamp(0);
 
 /// How many streams one command writes at most when it makes something: the others are not looked at.
 const ROWS_OF_A_COMMAND: u32 = 4;
@@ -86,16 +92,27 @@ impl Engine {
         let envelope = Envelope { id: self.inner.parts.ids.command(at), at, actor, command };
         let key = key.map(|key| store_key(&envelope.actor, &key));
         let mut locked = first_locks(&envelope.command);
-        for _ in 0..MAX_TRIES {
+        let mut tries = 0;
+        loop {
             let guards = self.lock(&locked).await;
-            match self.attempt(&envelope, key, fence, &locked).await? {
+            let read = match self.attempt(&envelope, key, fence, &locked).await? {
                 Attempt::Done(submitted) => return Ok(submitted),
-                Attempt::Lock(more) => locked.extend(more),
-                Attempt::Again => {}
-            }
+                Attempt::Lock(more) => {
+                    locked.extend(more);
+                    continue;
+                }
+                Attempt::Again(read) => read,
+            };
             drop(guards);
+            tries += 1;
+            if tries >= MAX_TRIES && fence.is_none() {
+                return Err(SubmitError::Contended);
+            }
+            if tries + 1 >= LOCKED_TRY {
+                locked.extend(read);
+            }
+            tokio::time::sleep(wait(envelope.id, tries)).await;
         }
-        Err(SubmitError::Contended)
     }
 
     /// Takes the locks of streams in their order, so that nobody waits in a circle.
@@ -141,32 +158,39 @@ impl Engine {
             }
             for stream in wanted {
                 let (slot, loaded) = self.load(stream).await?;
-                parts.push(Part { stream, slot, loaded });
+                let mut part = Part { stream, slot, loaded };
+                if may_be_peeked_at(command, stream) {
+                    self.freshen(&mut part).await?;
+                }
+                parts.push(part);
             }
         }
+    }
+
+    /// Reads what others have written to a stream that the commit will not check.
+    async fn freshen(&self, part: &mut Part) -> Result<(), SubmitError> {
+        let others = self.log_head().0.saturating_sub(self.inner.written.load(Ordering::Relaxed));
+        if self.inner.fresh.is_due(part.stream, others) && self.refresh(std::slice::from_ref(part)).await? {
+            (part.slot, part.loaded) = self.load(part.stream).await?;
+        }
+        Ok(())
     }
 
     /// A stream as the cache has it, else from the store; a run comes with its plan.
     pub(crate) async fn load(&self, stream: StreamId) -> Result<(Arc<Slot>, Arc<Loaded>), SubmitError> {
         let slot = self.inner.cache.slot(stream);
-        let loaded = if let Some(loaded) = slot.get() {
-            loaded
-        } else {
-            let (loaded, sizes) = load::load(self.log(), stream).await?;
-            let loaded = Arc::new(loaded);
-            slot.fill(loaded.clone(), sizes);
-            loaded
-        };
-        self.inner.plans.ensure(&*self.inner.parts.blobs, &loaded).await?;
+        if let Some(loaded) = slot.get() {
+            return Ok((slot, loaded));
+        }
+        let (mut loaded, sizes) = self.noticed(load::load(self.log(), stream).await)?;
+        self.attach_plan(&mut loaded).await?;
+        let loaded = Arc::new(loaded);
+        slot.fill(loaded.clone(), sizes);
         Ok((slot, loaded))
     }
 
     fn decide(&self, envelope: &Envelope, parts: &[Part]) -> Result<Decision, Rejection> {
-        let facts = Facts {
-            evaluator: &*self.inner.parts.evaluator,
-            plans: &self.inner.plans,
-            offers: &*self.inner.parts.offers,
-        };
+        let facts = Facts { evaluator: &*self.inner.parts.evaluator, offers: &*self.inner.parts.offers };
         decide(&world_of(parts), envelope, facts)
     }
 
@@ -190,7 +214,7 @@ impl Engine {
         parts: &[Part],
     ) -> Result<Attempt, SubmitError> {
         if !planted(Bug::StaleRefusal) && self.refresh(parts).await? {
-            return Ok(Attempt::Again);
+            return Ok(Attempt::Again(Vec::new()));
         }
         // The key may have been bound by this very request, which is in effect since. The store looks at the
         // key first, and then refuses a version that no stream ever has: nothing is written, or bound.
@@ -208,11 +232,11 @@ impl Engine {
     }
 
     /// Reads what others have written to these streams; true if they have.
-    async fn refresh(&self, parts: &[Part]) -> Result<bool, StoreError> {
+    async fn refresh(&self, parts: &[Part]) -> Result<bool, SubmitError> {
         let mut moved = false;
         for part in parts {
             let mut loaded = Loaded::clone(&part.loaded);
-            let bytes = load::catch_up(self.log(), part.stream, &mut loaded).await?;
+            let bytes = self.read_on(part.stream, &mut loaded).await?;
             if bytes > 0 {
                 part.slot.put(Arc::new(loaded));
                 part.slot.grow(bytes);
@@ -238,7 +262,15 @@ impl Engine {
             .iter()
             .map(|row| (row.stream, row.bytes.len() as u64, u64::from(row.count), row.hash))
             .collect();
-        let expect = parts.iter().map(|part| (part.stream, part.loaded.version)).collect();
+        let is_read = |stream| {
+            decision.guards.contains(&stream) || after.iter().any(|(written, ..)| *written == stream)
+        };
+        let expect: Vec<(StreamId, Version)> = parts
+            .iter()
+            .filter(|part| is_read(part.stream))
+            .map(|part| (part.stream, part.loaded.version))
+            .collect();
+        let read = expect.iter().map(|(stream, _)| *stream).collect();
         let append = Append { key, fence, expect, rows, work, blobs };
         match self.log().append(append).await {
             Ok(receipt) => {
@@ -263,7 +295,7 @@ impl Engine {
             }
             Err(Refused::Conflict(..)) => {
                 self.refresh(parts).await?;
-                Ok(Attempt::Again)
+                Ok(Attempt::Again(read))
             }
             Err(Refused::Replayed(receipt)) => self.replay(envelope, receipt).await,
             Err(refused) => Err(self.refused(refused)),
@@ -321,7 +353,8 @@ impl Engine {
         (before != after).then_some(WorkChange {
             run,
             due: after,
-            take: self.inner.parts.works != Works::Nothing,
+            // A process that ends would not start it.
+            take: self.inner.parts.works != Works::Nothing && !self.inner.runner.is_stopping(),
         })
     }
 
@@ -333,8 +366,12 @@ impl Engine {
             else {
                 continue;
             };
-            let loaded =
-                Arc::new(Loaded { state, version: Version(part.loaded.version.0 + count), head: *head });
+            let version = Version(part.loaded.version.0 + count);
+            let mut loaded = Loaded { state, version, head: *head, plan: part.loaded.plan.clone() };
+            if let Some(plan) = plans::wanted(&loaded).and_then(|digest| decision.plans.remove(&digest)) {
+                loaded.plan = Some(self.inner.plans.share(plan));
+            }
+            let loaded = Arc::new(loaded);
             part.slot.put(loaded.clone());
             if let Some(tail) = part.slot.grow(*bytes) {
                 self.save_fold(*stream, part.slot.clone(), loaded, tail);
@@ -390,9 +427,9 @@ impl Engine {
                 break;
             }
             for stream in wanted {
-                let loaded = Arc::new(load::load_before(self.log(), stream, receipt.first).await?);
-                self.inner.plans.ensure(&*self.inner.parts.blobs, &loaded).await?;
-                parts.push(Part { stream, slot: Arc::default(), loaded });
+                let mut loaded = load::load_before(self.log(), stream, receipt.first).await?;
+                self.attach_plan(&mut loaded).await?;
+                parts.push(Part { stream, slot: Arc::default(), loaded: Arc::new(loaded) });
             }
         }
         let reply = self.decide(&then, &parts)?.reply;
@@ -404,7 +441,8 @@ impl Engine {
 enum Attempt {
     Done(Submitted),
     Lock(Vec<StreamId>),
-    Again,
+    /// Others were faster: what the command must be decided on again.
+    Again(Vec<StreamId>),
 }
 
 /// A lock that keeps its slot alive.
@@ -424,8 +462,23 @@ fn world_of(parts: &[Part]) -> World<'_> {
     let mut world = World::default();
     for part in parts {
         world.insert(part.stream, &part.loaded.state);
+        if let Some(plan) = &part.loaded.plan {
+            world.insert_plan(plan.clone());
+        }
     }
     world
+}
+
+/// How long to wait before the next try: 1, 2, 4, 8 ms and so on, each up to half as long again.
+fn wait(command: holdpoint_core::CommandId, tries: u32) -> Duration {
+    let wait = Duration::from_millis(1 << (tries - 1).min(6)).min(LONGEST_WAIT);
+    let chance = (command.0.as_u128() >> (8 * (tries % 8))) as u32 % 256;
+    wait + wait * chance / 512
+}
+
+/// Whether a rule may read a stream without the commit checking it.
+fn may_be_peeked_at(command: &Command, stream: StreamId) -> bool {
+    matches!((command, stream), (Command::Run(..), StreamId::Pipeline(_)))
 }
 
 /// The streams that a command is nearly sure to write.

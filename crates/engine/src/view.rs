@@ -13,7 +13,7 @@ impl Engine {
     pub async fn view(&self, stream: StreamId) -> Result<Arc<Loaded>, SubmitError> {
         let (slot, known) = self.load(stream).await?;
         let mut loaded = Loaded::clone(&known);
-        let bytes = load::catch_up(self.log(), stream, &mut loaded).await?;
+        let bytes = self.read_on(stream, &mut loaded).await?;
         if bytes == 0 {
             return Ok(known);
         }
@@ -21,6 +21,13 @@ impl Engine {
         let loaded = Arc::new(loaded);
         slot.put(loaded.clone());
         Ok(loaded)
+    }
+
+    /// Folds in what others have written since; says how many bytes that was.
+    pub(crate) async fn read_on(&self, stream: StreamId, loaded: &mut Loaded) -> Result<u64, SubmitError> {
+        let bytes = self.noticed(load::catch_up(self.log(), stream, loaded).await)?;
+        self.attach_plan(loaded).await?;
+        Ok(bytes)
     }
 
     /// The state of a run, if it was made.

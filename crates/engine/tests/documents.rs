@@ -100,7 +100,7 @@ async fn a_pipeline_is_shown_from_its_first_run_to_an_undone_rollback() {
     let shown = engine.pipeline_document(PIPELINE).await.expect("a pipeline");
     assert_eq!((shown.checkpoints.len(), shown.next_run.run_version), (3, 1));
 
-    let (first, second) = (RunId(Uuid::from_u128(11)), RunId(Uuid::from_u128(12)));
+    let (first, second) = (RunId(Uuid::from_u128(11 << 32)), RunId(Uuid::from_u128(12 << 32)));
     start(&engine, first).await;
     let run = document(&engine, first).await;
     assert_eq!(

@@ -9,9 +9,9 @@ use common::{Home, chain, start_plan};
 use futures_util::StreamExt;
 use holdpoint_core::event::RunEvent;
 use holdpoint_core::state::run::RunStatus;
-use holdpoint_core::{Actor, Command, Event, RunCommand, Seq, State, StreamId};
+use holdpoint_core::{Actor, Command, Event, RunCommand, Seq, State, StreamId, Version};
 use holdpoint_engine::{Filter, IdemKey, SubmitError, audit, doctor};
-use holdpoint_store::EventLog;
+use holdpoint_store::{EventLog, StoreError};
 use tokio_util::sync::CancellationToken;
 
 fn ann() -> Actor {
@@ -258,7 +258,7 @@ async fn owed_work_is_claimed_although_the_clock_was_set_back() {
 async fn a_long_run_leaves_a_fold_that_says_the_same_as_its_events() {
     let home = Home::new();
     let engine = home.engine();
-    let (command, run) = start_plan(chain(600));
+    let (command, run) = start_plan(chain(1_000));
     engine.submit(ann(), None, command).await.expect("started");
     home.until(&engine, run, |state| state.status == RunStatus::Completed).await;
     let log = home.open();
@@ -304,4 +304,45 @@ async fn bytes_of_any_size_are_kept_before_a_command_names_them() {
     }
     let long = engine.keep(Box::new(std::io::Cursor::new(vec![0u8; 11])), 10).await;
     assert!(matches!(long, Err(SubmitError::Blob(_))), "{long:?}");
+}
+
+/// A changed bit often leaves JSON that can be read and says something else.
+#[tokio::test(start_paused = true)]
+async fn a_flipped_bit_stops_its_stream_and_no_other() {
+    let home = Home::new();
+    let engine = home.engine();
+    let mut runs = Vec::new();
+    for _ in 0..2 {
+        let (command, run) = start_plan(chain(3));
+        engine.submit(ann(), None, command).await.expect("started");
+        home.until(&engine, run, |state| state.status == RunStatus::Completed).await;
+        runs.push(StreamId::Run(run));
+    }
+    let (hurt, whole) = (runs[0], runs[1]);
+    let rows = home.open().read(hurt, Version(0), 100).await.expect("read");
+    let of_row = |row: &holdpoint_store::Row| (row.first.0 - 1, row.bytes.len() * 8);
+    for (after, bits) in rows.iter().map(of_row) {
+        for bit in (0..bits).step_by(7) {
+            assert!(home.disk.damage_row(hurt, Version(after), bit));
+            let reader = home.idle_engine();
+            let refused = reader.view(hurt).await.err().expect("nothing is served");
+            assert_eq!(refused.code(), "log_corrupt", "bit {bit} after version {after}");
+            assert!(refused.to_string().contains(&hurt.to_string()), "{refused}");
+            assert_eq!(reader.damaged().into_iter().collect::<Vec<_>>(), [hurt]);
+            assert!(reader.view(whole).await.is_ok(), "everything else works");
+            assert!(home.disk.damage_row(hurt, Version(after), bit), "and is as it was again");
+        }
+    }
+    assert!(home.disk.damage_row(hurt, Version(0), 100));
+    let reader = home.idle_engine();
+    let StreamId::Run(run) = hurt else { panic!("a run") };
+    let paused = reader.submit(ann(), None, Command::Run(run, RunCommand::Pause)).await;
+    assert_eq!(paused.err().expect("nothing is written").code(), "log_corrupt");
+    let mut events = reader.subscribe(Seq(0), Filter { stream: Some(hurt), session: None });
+    assert!(
+        matches!(events.next().await, Some(Err(StoreError::LogCorrupt { stream, .. })) if stream == hurt)
+    );
+    assert!(events.next().await.is_none(), "and nothing comes after it");
+    let listed = reader.gc(true).await.err().expect("what cannot be read may name anything");
+    assert!(listed.to_string().contains("damaged"), "{listed}");
 }

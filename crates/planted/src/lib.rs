@@ -57,9 +57,21 @@ bugs! {
     /// A large blob is reported as durable before it is written.
     SqliteEventBeforeBlob, "store-sqlite",
         "binary_id(holdpoint-store-sqlite::blobs)";
+    /// A file that is captured may be a link by the time it is opened, which is then followed.
+    CaptureFollowsLink, "snapshot",
+        "package(holdpoint-snapshot) & test(no_link_is_opened)";
+    /// A link in the place of a folder is followed, and what it points to is emptied and filled.
+    RestoreFollowsLink, "snapshot",
+        "binary_id(holdpoint-snapshot::swapped) & test(a_link_in_the_place_of_a_folder_is_replaced_not_followed)";
     /// An event is appended before the blobs that it names are kept.
     EventBeforeBlob, "engine",
         "binary_id(holdpoint-sim::seeds) & test(=crash_seeds)";
+    /// An outcome that the store refuses to take for a while is dropped.
+    LostOutcome, "engine",
+        "binary_id(holdpoint-engine::outcomes) & test(an_outcome_is_recorded_when_the_store_takes_it_again)";
+    /// The files of work that has not ended are removed.
+    SweepLiveTree, "engine",
+        "binary_id(holdpoint-engine::blobs) & test(trees_are_kept_until_their_execution_ends)";
     /// A command is refused by a state that another process has changed since.
     StaleRefusal, "engine",
         "binary_id(holdpoint-sim::seeds) & test(=crash_seeds)";

@@ -73,7 +73,8 @@ impl SimIds {
     /// The next id of anything.
     pub fn mint(&self) -> Uuid {
         let n = self.0.fetch_add(1, Ordering::Relaxed);
-        Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0000 + u128::from(n))
+        // Ids of executions are those of their run with a number added, so ids are far apart.
+        Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0000 + (u128::from(n) << 32))
     }
 }
 

@@ -6,14 +6,15 @@ use std::time::Duration;
 use holdpoint_core::Body;
 use holdpoint_core::budget::{Measure, Reached, Scope};
 use holdpoint_core::commands::record_outcome::{Collected, Outcome};
-use holdpoint_core::event::{Failure, Usage};
-use holdpoint_core::state::run::{EffectId, EffectKind};
+use holdpoint_core::event::{Failure, Level, Usage};
+use holdpoint_core::state::run::EffectKind;
+use holdpoint_engine::SubmitError;
 use holdpoint_engine::executor::{Executor, Job};
 use holdpoint_store::{BlobStore, BoxFuture, SMALL_BLOB};
 use serde_json::json;
 
 use crate::ledger::Pid;
-use crate::scenery::{Scenery, Working};
+use crate::scenery::{Said, Scenery, Working, show};
 
 /// How often a hanging executor looks whether faults are over.
 const LOOK: Duration = Duration::from_millis(700);
@@ -44,6 +45,8 @@ struct Habit {
     fails: bool,
     /// Whether it stops when nobody waits any more.
     listens: bool,
+    /// How many lines it writes into its journal.
+    lines: u64,
     token: u64,
 }
 
@@ -64,6 +67,7 @@ impl SimExecutor {
             },
             fails: habits.percent(20),
             listens: habits.percent(40),
+            lines: if habits.percent(50) { habits.below(21) } else { 0 },
             token: habits.next(),
         }
     }
@@ -120,6 +124,9 @@ async fn work(scenery: &Scenery, blobs: &dyn BlobStore, job: &Job, habit: Habit)
     if habit.hangs == Hangs::ForEver {
         std::future::pending::<()>().await;
     }
+    if journal(scenery, job, habit).await.is_err() {
+        return failed("journal");
+    }
     let fails = habit.fails && !scenery.is_healed();
     let usage = Usage { calls: 1, cost_micros: habit.token % 100, ..Usage::default() };
     // Whoever raises the budget has the same work done again, which then may pass.
@@ -148,6 +155,20 @@ async fn work(scenery: &Scenery, blobs: &dyn BlobStore, job: &Job, habit: Habit)
     }
 }
 
+/// Writes lines into the journal of the work.
+async fn journal(scenery: &Scenery, job: &Job, habit: Habit) -> Result<(), SubmitError> {
+    if habit.lines == 0 {
+        return Ok(());
+    }
+    job.desk.open().await?;
+    for line in 0..habit.lines {
+        let text = format!("{} {} line {line}", show(job.effect), habit.token);
+        job.desk.log(Level::Info, &text, None).await?;
+        scenery.said(Said { execution: job.execution.id, token: habit.token, text });
+    }
+    Ok(())
+}
+
 /// The names of what the work must make.
 fn outputs(body: &Body) -> Vec<String> {
     match body {
@@ -172,9 +193,4 @@ async fn store(blobs: &dyn BlobStore, job: &Job, name: &str, token: u64) -> Opti
 fn failed(why: &str) -> Outcome {
     let failure = Failure::new(why, "the simulated work did not go well");
     Outcome::Failed { failure, artifacts: Vec::new(), usage: Usage::default() }
-}
-
-/// A piece of work in short.
-fn show(effect: EffectId) -> String {
-    format!("{}/{}/{}/{:?}", effect.x, effect.revision, effect.attempt, effect.part)
 }

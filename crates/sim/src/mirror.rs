@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use holdpoint_core::command::Envelope;
 use holdpoint_core::event::RunEvent;
-use holdpoint_core::facts::{Facts, NothingKnown, Plans};
+use holdpoint_core::facts::{Facts, NothingKnown};
 use holdpoint_core::state::{PipelineState, RunState};
 use holdpoint_core::{
     Actor, Command, CommandId, Decision, Digest, Event, LoadedPlan, PipelineId, Plan, Rejection, RunId, Seq,
@@ -24,18 +24,9 @@ pub struct Mirror {
     log: MemoryLog,
     blobs: MemoryBlobs,
     states: BTreeMap<StreamId, (State, Seq)>,
-    plans: Known,
+    plans: BTreeMap<Digest, Arc<LoadedPlan>>,
     /// The position up to which the log is folded in.
     pub head: Seq,
-}
-
-#[derive(Default)]
-struct Known(BTreeMap<Digest, Arc<LoadedPlan>>);
-
-impl Plans for Known {
-    fn plan(&self, digest: Digest) -> Option<Arc<LoadedPlan>> {
-        self.0.get(&digest).cloned()
-    }
 }
 
 impl Mirror {
@@ -43,14 +34,7 @@ impl Mirror {
     pub fn new(disk: &MemoryDisk) -> Self {
         let log = disk.open();
         let blobs = log.blobs();
-        Self {
-            disk: disk.clone(),
-            log,
-            blobs,
-            states: BTreeMap::new(),
-            plans: Known::default(),
-            head: Seq(0),
-        }
+        Self { disk: disk.clone(), log, blobs, states: BTreeMap::new(), plans: BTreeMap::new(), head: Seq(0) }
     }
 
     /// Folds in what came since.
@@ -91,7 +75,7 @@ impl Mirror {
             && let Ok(plan) = serde_json::from_slice::<Plan>(&bytes)
             && let Ok(loaded) = plan.load()
         {
-            self.plans.0.insert(digest, Arc::new(loaded));
+            self.plans.insert(digest, Arc::new(loaded));
         }
     }
 
@@ -136,13 +120,20 @@ impl Mirror {
             for (stream, empty) in &asked {
                 match self.states.get(stream) {
                     Some((_, moved)) if *moved > since => return None,
-                    Some((state, _)) => world.insert(*stream, state),
+                    Some((state, _)) => {
+                        if let State::Run(run) = state
+                            && let Some(plan) = run.plan.and_then(|digest| self.plan(digest))
+                        {
+                            world.insert_plan(plan);
+                        }
+                        world.insert(*stream, state);
+                    }
                     None => world.insert(*stream, empty),
                 }
             }
             let wanted = needs(&envelope.command, &world);
             if wanted.is_empty() {
-                let facts = Facts { evaluator: &PlainEvaluator, plans: &self.plans, offers: &NothingKnown };
+                let facts = Facts { evaluator: &PlainEvaluator, offers: &NothingKnown };
                 return Some(decide(&world, &envelope, facts));
             }
             asked.extend(wanted.into_iter().map(|stream| (stream, State::empty(stream))));
@@ -151,7 +142,7 @@ impl Mirror {
 
     /// A plan by its name.
     pub fn plan(&self, digest: Digest) -> Option<Arc<LoadedPlan>> {
-        self.plans.plan(digest)
+        self.plans.get(&digest).cloned()
     }
 
     /// The log itself.

@@ -17,7 +17,7 @@ use holdpoint_core::commands::submit_form::SubmitForm;
 use holdpoint_core::commands::update_checkpoint::UpdateCheckpoint;
 use holdpoint_core::commands::update_pipeline::UpdatePipeline;
 use holdpoint_core::definition::PipelineConfig;
-use holdpoint_core::event::{Drift, Drifted, Entry, Level, Role, RollbackType, Usage};
+use holdpoint_core::event::{Drift, Drifted, Role, RollbackType, Usage};
 use holdpoint_core::state::RunState;
 use holdpoint_core::state::run::{EffectId, ExecutionState, Gate, GateKind, Part};
 use holdpoint_core::{Actor, Digest, ExecNo, GateId, PipelineId, RunId};
@@ -172,14 +172,7 @@ impl People {
             58..80 => RunCommand::Retry(self.rng.pick(&failed).copied().unwrap_or(any)),
             80..86 => RunCommand::Cancel(self.rng.pick(&working).copied().unwrap_or(any)),
             86..90 => RunCommand::QueueNote { x: any, text: "be quick".into() },
-            90..95 => {
-                let x = self.rng.pick(&working).copied().unwrap_or(any);
-                let execution = state.execution(x)?.id;
-                let entries =
-                    vec![Entry::Log { level: Level::Info, text: "so far so good".into(), details: None }];
-                return Some(Command::WriteJournal { run, x, execution, entries });
-            }
-            95..98 => RunCommand::Abort(None),
+            90..95 => RunCommand::Abort(None),
             _ => RunCommand::Fail(Some("enough".into())),
         };
         Some(Command::Run(run, command))

@@ -12,8 +12,8 @@ use holdpoint_core::{Digest, RunId, Seq, StreamId, Timestamp, Version};
 use holdpoint_engine::{Engine, Parts, PlainEvaluator};
 use holdpoint_store::memory::{MemoryBlobs, MemoryLog};
 use holdpoint_store::{
-    Append, BlobError, BlobStore, BoxFuture, Diff, EventLog, Lease, Page, Query, Receipt, Refused, Row,
-    SavedFold, StoreError, Stored, Swept,
+    Append, BlobError, BlobStore, BoxFuture, Claimed, Diff, EventLog, Lease, Page, Query, Receipt, Refused,
+    Row, SavedFold, StoreError, Stored, Swept,
 };
 use tokio::io::AsyncRead;
 use tokio::sync::{Notify, watch};
@@ -208,9 +208,10 @@ impl SimLog {
         now: Timestamp,
         limit: u32,
         only: Option<RunId>,
-    ) -> Result<Vec<Lease>, StoreError> {
+    ) -> Result<Vec<Claimed>, StoreError> {
         self.pulse.beat().await?;
-        let leases = self.inner.claim(now, limit, only).await?;
+        let claimed = self.inner.claim(now, limit, only).await?;
+        let leases: Vec<Lease> = claimed.iter().map(|claimed| claimed.lease).collect();
         for lease in &leases {
             let note = format!("process {} claims {} under epoch {}", self.pid, lease.run, lease.epoch);
             self.pulse.scenery.note(&note);
@@ -219,7 +220,7 @@ impl SimLog {
         if let Some(found) = found {
             self.pulse.scenery.wrong(found);
         }
-        Ok(leases)
+        Ok(claimed)
     }
 }
 
@@ -275,7 +276,7 @@ impl EventLog for SimLog {
         now: Timestamp,
         limit: u32,
         only: Option<RunId>,
-    ) -> BoxFuture<'_, Result<Vec<Lease>, StoreError>> {
+    ) -> BoxFuture<'_, Result<Vec<Claimed>, StoreError>> {
         self.claim_late(now, limit, only).boxed()
     }
 

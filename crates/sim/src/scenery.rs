@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use holdpoint_core::state::run::EffectId;
-use holdpoint_core::{RunId, Seq};
+use holdpoint_core::{ExecutionId, RunId, Seq};
 use holdpoint_store::memory::MemoryDisk;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -35,6 +35,8 @@ pub struct Scenery {
     heads: Mutex<Vec<watch::Sender<Seq>>>,
     /// Work that executors are at.
     working: Mutex<BTreeMap<u64, Working>>,
+    /// What work wrote into its journal, as far as it was acknowledged.
+    said: Mutex<Vec<Said>>,
     healed: AtomicBool,
     trace: Mutex<VecDeque<String>>,
     keeps_all: bool,
@@ -51,6 +53,22 @@ pub struct Working {
     pub effect: EffectId,
     /// The way to stop it.
     pub cancel: CancellationToken,
+}
+
+/// A line that work wrote into its journal.
+#[derive(Clone, Debug)]
+pub struct Said {
+    /// Whose journal.
+    pub execution: ExecutionId,
+    /// Names one start of the work.
+    pub token: u64,
+    /// The line.
+    pub text: String,
+}
+
+/// A piece of work in short.
+pub fn show(effect: EffectId) -> String {
+    format!("{}/{}/{}/{:?}", effect.x, effect.revision, effect.attempt, effect.part)
 }
 
 /// A lock that nothing can break: a panic elsewhere is reported by itself.
@@ -72,6 +90,7 @@ impl Scenery {
             habits: Mutex::new(rng.fork()),
             heads: Mutex::default(),
             working: Mutex::default(),
+            said: Mutex::default(),
             healed: AtomicBool::new(false),
             trace: Mutex::default(),
             keeps_all,
@@ -94,6 +113,16 @@ impl Scenery {
         let (sender, receiver) = watch::channel(self.disk.head());
         lock(&self.heads).push(sender);
         receiver
+    }
+
+    /// Notes a line of a journal that is durable.
+    pub fn said(&self, said: Said) {
+        lock(&self.said).push(said);
+    }
+
+    /// All lines of journals that were acknowledged.
+    pub fn all_said(&self) -> Vec<Said> {
+        lock(&self.said).clone()
     }
 
     /// Tells everybody that the log has moved.

@@ -42,6 +42,7 @@ struct Maker<'r> {
 impl Maker<'_> {
     fn kind(&mut self, before: Option<&StepId>) -> PlanKind {
         match (self.rng.below(10), before) {
+            (0, _) if self.rng.percent(10) => PlanKind::Group(self.wide()),
             (0, _) => PlanKind::Group(self.several(false)),
             (1, _) => {
                 let chained = self.rng.percent(50);
@@ -71,6 +72,11 @@ impl Maker<'_> {
             steps.push(self.step(PlanKind::Step, after));
         }
         steps
+    }
+
+    /// Many steps side by side, which all write at once.
+    fn wide(&mut self) -> Vec<PlanStep> {
+        (0..64).map(|_| self.step(PlanKind::Step, Vec::new())).collect()
     }
 
     fn step(&mut self, kind: PlanKind, after: Vec<StepId>) -> PlanStep {

@@ -7,7 +7,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use holdpoint_core::chain::{Header, link};
@@ -18,8 +17,6 @@ use holdpoint_store_sqlite::{Options, SqliteLog};
 use rusqlite::Connection;
 use uuid::Uuid;
 
-/// Makes ids grow over all runs, as time does.
-static CLOCK: AtomicU64 = AtomicU64::new(0);
 const ROUNDS: usize = 5;
 const STEPS: usize = 3_000;
 const TASKS: u64 = 64;
@@ -155,6 +152,8 @@ impl Run {
                 0,
                 vec![
                     ("id", self.id.into()),
+                    ("family", RunId(self.id).family().into()),
+                    ("base", RunId(self.id).base().into()),
                     ("session", self.id.into()),
                     ("kind", "pipeline".into()),
                     ("status", "in_progress".into()),
@@ -193,16 +192,11 @@ impl Run {
 
     fn execution(&mut self) -> RowChange {
         self.step += 1;
-        // As real ids are: the time first, and then what tells siblings apart.
-        let time = 0x0190_0000_0000 + u128::from(CLOCK.fetch_add(1, Ordering::Relaxed));
-        let id =
-            Uuid::from_u128((time << 80) | (self.id.as_u128() & 0xffff_ffff) << 32 | u128::from(self.step));
         RowChange {
             table: Table::Execution,
             op: Op::Put(
                 self.step,
                 vec![
-                    ("id", id.into()),
                     ("step", format!("s{}", self.step % 100).as_str().into()),
                     ("position", (self.step % 100).into()),
                     ("status", "pending".into()),

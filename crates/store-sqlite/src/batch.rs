@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use holdpoint_core::{Digest, StreamId, Timestamp, Version};
-use holdpoint_store::{Append, Key, NewRow, Receipt, Refused, SavedFold, SmallBlob, StoreError};
+use holdpoint_store::{Append, Key, NewRow, Receipt, Refused, SavedFold, SmallBlob, StoreError, Swept};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use sha2::{Digest as _, Sha256};
 
@@ -338,9 +338,32 @@ fn used(conn: &Connection, key: Key, now: Timestamp) -> rusqlite::Result<Option<
 fn keep_blob(conn: &Connection, blob: &SmallBlob, packed: &Packed, at: Timestamp) -> rusqlite::Result<()> {
     debug_assert_eq!(blob.digest, packed.digest, "blobs are packed in order");
     let (codec, bytes) = packed.bytes.as_deref().map_or((0, &*blob.bytes), |bytes| (1, bytes));
-    conn.prepare_cached("INSERT OR IGNORE INTO blobs(digest, size, codec, at, bytes) VALUES(?, ?, ?, ?, ?)")?
-        .execute(params![blob.digest.0.as_slice(), packed.size as i64, codec, at.0, bytes])
-        .map(|_| ())
+    // Whoever names it again makes it young: a sweep removes only what was named long ago.
+    conn.prepare_cached(
+        "INSERT INTO blobs(digest, size, codec, at, bytes) VALUES(?, ?, ?, ?, ?)
+         ON CONFLICT(digest) DO UPDATE SET at = excluded.at WHERE excluded.at > at",
+    )?
+    .execute(params![blob.digest.0.as_slice(), packed.size as i64, codec, at.0, bytes])
+    .map(|_| ())
+}
+
+/// Removes small blobs that no append has carried since a time.
+pub(crate) fn remove_blobs(
+    conn: &Connection,
+    digests: &[Digest],
+    older: Timestamp,
+) -> rusqlite::Result<Swept> {
+    let mut swept = Swept::default();
+    let mut statement =
+        conn.prepare_cached("DELETE FROM blobs WHERE digest = ? AND at < ? RETURNING length(bytes)")?;
+    for digest in digests {
+        let size = statement.query_row(params![digest.0.as_slice(), older.0], |row| row.get::<_, i64>(0));
+        if let Some(size) = size.optional()? {
+            swept.blobs += 1;
+            swept.bytes += size as u64;
+        }
+    }
+    Ok(swept)
 }
 
 /// For an append without rows, which has no time of its own.

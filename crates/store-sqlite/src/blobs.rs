@@ -32,15 +32,39 @@ const CHUNK: usize = 256 * 1024;
 
 type Content = Box<dyn AsyncRead + Send + Unpin>;
 
-/// Where small blobs are read from: the log's own table.
+/// Where small blobs are: the log's own table.
 pub trait SmallBlobs: Send + Sync {
-    /// The bytes under a name, if they stand in the database.
+    /// The bytes under a name, if they are in the database.
     fn get(&self, digest: Digest) -> BoxFuture<'_, Result<Option<Vec<u8>>, StoreError>>;
+
+    /// A page of those that no append has carried since a time, in the order of their names, with their sizes.
+    fn old(
+        &self,
+        older: Timestamp,
+        after: Option<Digest>,
+        limit: u32,
+    ) -> BoxFuture<'_, Result<Vec<(Digest, u64)>, StoreError>>;
+
+    /// Removes those of these that no append has carried since a time.
+    fn remove(&self, digests: Vec<Digest>, older: Timestamp) -> BoxFuture<'_, Result<Swept, StoreError>>;
 }
 
 impl SmallBlobs for SqliteLog {
     fn get(&self, digest: Digest) -> BoxFuture<'_, Result<Option<Vec<u8>>, StoreError>> {
         Box::pin(self.small_blob(digest))
+    }
+
+    fn old(
+        &self,
+        older: Timestamp,
+        after: Option<Digest>,
+        limit: u32,
+    ) -> BoxFuture<'_, Result<Vec<(Digest, u64)>, StoreError>> {
+        Box::pin(self.old_blobs(older, after, limit))
+    }
+
+    fn remove(&self, digests: Vec<Digest>, older: Timestamp) -> BoxFuture<'_, Result<Swept, StoreError>> {
+        Box::pin(self.remove_blobs(digests, older))
     }
 }
 
@@ -150,7 +174,11 @@ impl BlobStore for LocalBlobs {
         older: Timestamp,
         dry: bool,
     ) -> BoxFuture<'a, Result<Swept, BlobError>> {
-        Box::pin(sweep::sweep(Arc::clone(&self.folder), referenced, older, dry))
+        Box::pin(async move {
+            let large = sweep::sweep(Arc::clone(&self.folder), referenced, older, dry).await?;
+            let small = sweep::small(&*self.small, referenced, older, dry).await?;
+            Ok(Swept { blobs: large.blobs + small.blobs, bytes: large.bytes + small.bytes })
+        })
     }
 }
 

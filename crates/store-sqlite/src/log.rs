@@ -11,8 +11,8 @@ use std::time::Duration;
 use holdpoint_core::rows::RowChange;
 use holdpoint_core::{Digest, RunId, Seq, StreamId, Timestamp, Version};
 use holdpoint_store::{
-    Append, BoxFuture, Diff, EventLog, Lease, OwnerId, Page, Query, Receipt, Refused, Row, SavedFold,
-    StoreError,
+    Append, BoxFuture, Claimed, Diff, EventLog, Lease, OwnerId, Page, Query, Receipt, Refused, Row,
+    SavedFold, StoreError, Swept,
 };
 use tokio::sync::watch;
 
@@ -119,6 +119,24 @@ impl SqliteLog {
         self.readers()?.ask_shortly(move |reader| reader.small_blob(digest)).await
     }
 
+    /// Small blobs that no append has carried since a time, in the order of their names, with their bytes in the database.
+    pub async fn old_blobs(
+        &self,
+        older: Timestamp,
+        after: Option<Digest>,
+        limit: u32,
+    ) -> Result<Vec<(Digest, u64)>, StoreError> {
+        self.readers()?.ask(move |reader| reader.old_blobs(older, after, limit)).await
+    }
+
+    /// Removes those of these small blobs that no append has carried since a time.
+    pub async fn remove_blobs(&self, digests: Vec<Digest>, older: Timestamp) -> Result<Swept, StoreError> {
+        match self.desk.write(Task::RemoveBlobs(digests, older)).await.map_err(store_error)? {
+            Done::Removed(swept) => Ok(swept),
+            other => Err(StoreError::Corrupt(format!("a removal ended as {other:?}"))),
+        }
+    }
+
     /// The bytes that the database takes.
     pub async fn size(&self) -> Result<u64, StoreError> {
         self.readers()?.ask(crate::reader::Reader::size).await
@@ -166,10 +184,17 @@ impl SqliteLog {
         }
     }
 
-    async fn leases(&self, task: Task) -> Result<Vec<Lease>, StoreError> {
+    async fn claim_now(&self, task: Task) -> Result<Vec<Claimed>, StoreError> {
         match self.desk.write(task).await.map_err(store_error)? {
-            Done::Leases(leases) => Ok(leases),
+            Done::Claimed(claimed) => Ok(claimed),
             other => Err(StoreError::Corrupt(format!("a claim ended as {other:?}"))),
+        }
+    }
+
+    async fn beat_now(&self) -> Result<Vec<Lease>, StoreError> {
+        match self.desk.write(Task::Beat).await.map_err(store_error)? {
+            Done::Leases(leases) => Ok(leases),
+            other => Err(StoreError::Corrupt(format!("a heartbeat ended as {other:?}"))),
         }
     }
 
@@ -238,12 +263,12 @@ impl EventLog for SqliteLog {
         now: Timestamp,
         limit: u32,
         only: Option<RunId>,
-    ) -> BoxFuture<'_, Result<Vec<Lease>, StoreError>> {
-        Box::pin(self.leases(Task::Claim(now, limit, only)))
+    ) -> BoxFuture<'_, Result<Vec<Claimed>, StoreError>> {
+        Box::pin(self.claim_now(Task::Claim(now, limit, only)))
     }
 
     fn beat(&self) -> BoxFuture<'_, Result<Vec<Lease>, StoreError>> {
-        Box::pin(self.leases(Task::Beat))
+        Box::pin(self.beat_now())
     }
 
     fn query(&self, query: Query) -> BoxFuture<'_, Result<Page, StoreError>> {

@@ -204,6 +204,24 @@ impl Reader {
         }
     }
 
+    /// Small blobs that no append has carried since a time, in the order of their names.
+    pub(crate) fn old_blobs(
+        &mut self,
+        older: Timestamp,
+        after: Option<Digest>,
+        limit: u32,
+    ) -> rusqlite::Result<Vec<(Digest, u64)>> {
+        let after = after.map_or_else(Vec::new, |digest| digest.0.to_vec());
+        self.conn
+            .prepare_cached(
+                "SELECT digest, length(bytes) FROM blobs WHERE digest > ? AND at < ? ORDER BY digest LIMIT ?",
+            )?
+            .query_map(params![after, older.0, limit], |row| {
+                Ok((Digest(row.get(0)?), row.get::<_, i64>(1)? as u64))
+            })?
+            .collect()
+    }
+
     /// The hash of the row before a row in its stream.
     pub(crate) fn hash_before(&self, row: &Row) -> rusqlite::Result<Digest> {
         hash_before(&self.conn, row)

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use holdpoint_core::{RunId, StreamId, Timestamp};
 use holdpoint_planted::{Bug, planted};
-use holdpoint_store::{Fence, Lease, WorkChange};
+use holdpoint_store::{Claimed, Fence, Lease, WorkChange};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use uuid::Uuid;
 
@@ -72,7 +72,7 @@ impl Books {
         now: Timestamp,
         limit: u32,
         only: Option<RunId>,
-    ) -> rusqlite::Result<Vec<Lease>> {
+    ) -> rusqlite::Result<Vec<Claimed>> {
         let mut found = Vec::new();
         let mut living = Living::default();
         let mut statement = conn.prepare_cached(
@@ -97,9 +97,10 @@ impl Books {
         found
             .into_iter()
             .map(|(id, run, entry)| {
+                let abandoned = entry.owner.is_some();
                 let entry = Entry { owner: Some(self.owner.number()), epoch: entry.epoch + 1, ..entry };
                 self.write_entry(conn, id, entry)?;
-                Ok(Lease { run, epoch: entry.epoch })
+                Ok(Claimed { lease: Lease { run, epoch: entry.epoch }, abandoned })
             })
             .collect()
     }

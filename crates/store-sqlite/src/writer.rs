@@ -11,13 +11,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use holdpoint_core::rows::RowChange;
-use holdpoint_core::{RunId, Seq, StreamId, Timestamp};
+use holdpoint_core::{Digest, RunId, Seq, StreamId, Timestamp};
 use holdpoint_planted::{Bug, planted};
-use holdpoint_store::{Append, Diff, Lease, Receipt, Refused, SavedFold, StoreError};
+use holdpoint_store::{Append, Claimed, Diff, Lease, Receipt, Refused, SavedFold, StoreError, Swept};
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::{oneshot, watch};
 
-use crate::batch::{Books, Packed};
+use crate::batch::{Books, Packed, remove_blobs};
 use crate::checkpoint::Checkpoints;
 use crate::connect::{PATIENCE, Turnstile, failed};
 use crate::follow::advance;
@@ -39,6 +39,7 @@ pub(crate) enum Task {
     Claim(Timestamp, u32, Option<RunId>),
     Beat,
     SaveFold(SavedFold),
+    RemoveBlobs(Vec<Digest>, Timestamp),
     Rebuild(StreamId, Vec<(Seq, Vec<RowChange>)>),
     Refreshed,
 }
@@ -47,8 +48,10 @@ pub(crate) enum Task {
 #[derive(Debug)]
 pub(crate) enum Done {
     Appended(Receipt),
+    Claimed(Vec<Claimed>),
     Leases(Vec<Lease>),
     Saved,
+    Removed(Swept),
     Compared(Diff),
 }
 
@@ -309,12 +312,13 @@ fn perform(conn: &Connection, books: &mut Books, task: &Task, pretend: bool) -> 
         Task::Append(append, blobs) => {
             return Ok(books.append(conn, append, blobs, pretend)?.map(Done::Appended));
         }
-        Task::Claim(now, limit, only) => Done::Leases(books.claim(conn, *now, *limit, *only)?),
+        Task::Claim(now, limit, only) => Done::Claimed(books.claim(conn, *now, *limit, *only)?),
         Task::Beat => Done::Leases(books.beat(conn)?),
         Task::SaveFold(fold) => {
             books.save_fold(conn, fold)?;
             Done::Saved
         }
+        Task::RemoveBlobs(digests, older) => Done::Removed(remove_blobs(conn, digests, *older)?),
         Task::Refreshed => {
             conn.execute("DELETE FROM meta WHERE name = 'stale'", [])?;
             Done::Saved
@@ -333,6 +337,8 @@ fn weight(job: &Job) -> usize {
         }
         Task::SaveFold(fold) => 8 + fold.bytes.len() / 1024,
         Task::Claim(..) | Task::Beat | Task::Refreshed => 8,
+        // Each is one page, and another where it is long.
+        Task::RemoveBlobs(digests, _) => 8 * digests.len(),
         Task::Rebuild(..) => 1024,
     }
 }

@@ -38,7 +38,7 @@ async fn together(
 /// An append that passes every check and then cannot be written: its row's id is another row's.
 fn impossible(n: u128) -> Append {
     let cells = vec![("id", Cell::from(uuid::Uuid::from_u128(1)))];
-    append(vec![row_of(run(n), 1, vec![vec![put(Table::Execution, 1, cells)]])])
+    append(vec![row_of(run(n), 1, vec![vec![put(Table::Gate, 1, cells)]])])
 }
 
 #[tokio::test]

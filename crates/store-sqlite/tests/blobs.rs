@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex};
 
 use holdpoint_core::{Digest, Timestamp};
 use holdpoint_store::conformance::kit::{one, run, write};
-use holdpoint_store::{BlobError, BlobStore as _, BoxFuture, SMALL_BLOB, SmallBlob, StoreError, Stored};
+use holdpoint_store::{
+    BlobError, BlobStore as _, BoxFuture, SMALL_BLOB, SmallBlob, StoreError, Stored, Swept,
+};
 use holdpoint_store_sqlite::blobs::{LocalBlobs, SmallBlobs};
 use holdpoint_store_sqlite::{Options, SqliteLog};
 use tempfile::TempDir;
@@ -26,6 +28,19 @@ impl SmallBlobs for Table {
     fn get(&self, digest: Digest) -> BoxFuture<'_, Result<Option<Vec<u8>>, StoreError>> {
         let found = self.0.lock().expect("no panic before").get(&digest).cloned();
         Box::pin(async move { Ok(found) })
+    }
+
+    fn old(
+        &self,
+        _: Timestamp,
+        _: Option<Digest>,
+        _: u32,
+    ) -> BoxFuture<'_, Result<Vec<(Digest, u64)>, StoreError>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
+    fn remove(&self, _: Vec<Digest>, _: Timestamp) -> BoxFuture<'_, Result<Swept, StoreError>> {
+        Box::pin(async { Ok(Swept::default()) })
     }
 }
 

@@ -7,7 +7,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use holdpoint_core::{Digest, Timestamp};
 use holdpoint_store::conformance::blobs::BlobBench;
-use holdpoint_store::{Append, EventLog as _, SmallBlob};
+use holdpoint_store::conformance::kit::carrying;
+use holdpoint_store::{EventLog as _, SmallBlob};
 use holdpoint_store_sqlite::blobs::LocalBlobs;
 use holdpoint_store_sqlite::{Options, SqliteLog};
 use tempfile::TempDir;
@@ -38,9 +39,8 @@ impl BlobBench for LocalBench {
         Arc::new(LocalBlobs::open(&folder, self.log.clone()).expect("the blobs open"))
     }
 
-    async fn keep(&self, blob: SmallBlob) {
-        let append = Append { blobs: vec![blob], ..Append::default() };
-        self.log.append(append).await.expect("appended");
+    async fn keep(&self, blob: SmallBlob, at: Timestamp) {
+        self.log.append(carrying(blob, at)).await.expect("appended");
     }
 
     async fn stamp(&self, digest: Digest, at: Timestamp) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use holdpoint_core::{Seq, Timestamp};
 use holdpoint_store::conformance::kit::{all, one, owing, run, run_id, write};
-use holdpoint_store::{EventLog as _, Fence, Lease, Refused, StoreError};
+use holdpoint_store::{Claimed, EventLog as _, Fence, Lease, Refused, StoreError};
 use holdpoint_store_sqlite::{Options, SqliteLog};
 use rusqlite::Connection;
 
@@ -51,6 +51,10 @@ async fn four_handles_append_at_once() {
     assert_eq!(positions, (1..=16 * EACH).collect::<Vec<_>>());
 }
 
+fn abandoned(lease: Lease) -> Claimed {
+    Claimed { lease, abandoned: true }
+}
+
 #[tokio::test]
 async fn a_dropped_handle_leaves_its_work_to_others_at_once() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -62,7 +66,7 @@ async fn a_dropped_handle_leaves_its_work_to_others_at_once() {
     assert_eq!(locks(), 1);
     drop(first);
     assert_eq!(locks(), 0);
-    assert_eq!(second.claim(Timestamp(10), 9, None).await, Ok(vec![Lease { epoch: 2, ..lease }]));
+    assert_eq!(second.claim(Timestamp(10), 9, None).await, Ok(vec![abandoned(Lease { epoch: 2, ..lease })]));
 }
 
 #[tokio::test]
@@ -79,7 +83,10 @@ async fn a_lock_that_a_killed_process_left_is_free() {
     other
         .execute("INSERT INTO work SELECT id, 5, 7, 3 FROM stream WHERE kind='run'", [])
         .expect("a run that it owns");
-    assert_eq!(log.claim(Timestamp(5), 9, None).await, Ok(vec![Lease { run: run_id(1), epoch: 4 }]));
+    assert_eq!(
+        log.claim(Timestamp(5), 9, None).await,
+        Ok(vec![abandoned(Lease { run: run_id(1), epoch: 4 })])
+    );
     assert!(!dir.path().join("owners/0000000000000007.lock").exists(), "it is tidied away");
 }
 
@@ -89,7 +96,10 @@ async fn a_stopped_owner_loses_its_work_and_is_fenced() {
     let (stopped, other) = (open(dir.path()), open(dir.path()));
     write(&stopped, owing(1, Some(10), true)).await;
     foreign(dir.path()).execute("UPDATE owners SET beat = beat - 30001", []).expect("time passes");
-    assert_eq!(other.claim(Timestamp(10), 9, None).await, Ok(vec![Lease { run: run_id(1), epoch: 2 }]));
+    assert_eq!(
+        other.claim(Timestamp(10), 9, None).await,
+        Ok(vec![abandoned(Lease { run: run_id(1), epoch: 2 })])
+    );
     let mut late = one(run(1), 0);
     late.fence = Some(Fence { run: run_id(1), epoch: 1 });
     assert!(matches!(stopped.append(late).await, Err(Refused::Fenced(2))));
@@ -103,7 +113,10 @@ async fn an_owner_from_before_a_restart_of_the_machine_is_dead() {
     let (before, after) = (open(dir.path()), open(dir.path()));
     write(&before, owing(1, Some(10), true)).await;
     foreign(dir.path()).execute("UPDATE owners SET boot = 'another'", []).expect("a restart");
-    assert_eq!(after.claim(Timestamp(10), 9, None).await, Ok(vec![Lease { run: run_id(1), epoch: 2 }]));
+    assert_eq!(
+        after.claim(Timestamp(10), 9, None).await,
+        Ok(vec![abandoned(Lease { run: run_id(1), epoch: 2 })])
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -168,6 +181,6 @@ fn a_newer_file_is_refused_and_left_alone() {
     drop(newer);
     let before = std::fs::read(dir.path().join("state.db")).expect("the file");
     let refused = SqliteLog::open(dir.path(), Options::default()).err();
-    assert_eq!(refused, Some(StoreError::Newer { found: 99, known: 2 }));
+    assert_eq!(refused, Some(StoreError::Newer { found: 99, known: 3 }));
     assert!(before == std::fs::read(dir.path().join("state.db")).expect("the file"));
 }

@@ -179,16 +179,16 @@ impl Hand {
     }
 
     fn some_changes(&mut self, stream: StreamId) -> Vec<RowChange> {
-        let table = Table::Execution;
+        let table = Table::Gate;
         let mut status = || Cell::from(["pending", "active", "completed"][self.numbers.below(3) as usize]);
         let (first, second) = (status(), status());
         let n = self.numbers.below(4) as u32;
         let id = Uuid::from_u128((stream.uuid().as_u128() << 8) | u128::from(n));
         match self.numbers.below(4) {
-            0 | 1 => vec![put(table, n, vec![("id", id.into()), ("status", first)])],
-            2 => vec![patch(table, n, vec![("position", Cell::Int(7)), ("status", first)])],
+            0 | 1 => vec![put(table, n, vec![("id", id.into()), ("answer", first)])],
+            2 => vec![patch(table, n, vec![("opened_at", Cell::Int(7)), ("answer", first)])],
             _ => vec![
-                patch_where(table, "status", first, vec![("status", second)]),
+                patch_where(table, "answer", first, vec![("answer", second)]),
                 put(Table::Interaction, n, vec![]),
             ],
         }
@@ -407,6 +407,7 @@ impl World {
             }
         }
         let claimed = log.claim(Timestamp(i64::MAX), EVERYTHING, None).await.map_err(in_words("a claim"))?;
+        let claimed: Vec<_> = claimed.into_iter().map(|claimed| claimed.lease).collect();
         let runs: BTreeSet<RunId> = claimed.iter().map(|lease| lease.run).collect();
         hold!(runs == due, "work is due for {runs:?}, should be for {due:?}");
         for lease in &claimed {

@@ -11,9 +11,10 @@ use rusqlite::types::Value;
 use uuid::Uuid;
 
 const PIPELINE: Uuid = Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_00aa);
-const RUN: Uuid = Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_00bb);
-const EXECUTION: Uuid = Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_00cc);
-const GONE: Uuid = Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_00dd);
+const RUN: Uuid = Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_ffff_ffff);
+/// The first and the second execution of the run, whose ids begin anew at zero.
+const EXECUTION: Uuid = Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0000);
+const GONE: Uuid = Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0001);
 const AT: Timestamp = Timestamp(1_790_000_000_123_456);
 
 const DOCUMENTED: &[(&str, &str)] = &[
@@ -88,12 +89,12 @@ async fn rows_are_shown_as_documented() {
     );
     assert_eq!(
         all(&conn, "run_id, pipeline_id, run_version, status FROM pipeline_runs"),
-        ["01900000-0000-7000-8000-0000000000bb|01900000-0000-7000-8000-0000000000aa|1|in_progress"]
+        ["01900000-0000-7000-8000-0000ffffffff|01900000-0000-7000-8000-0000000000aa|1|in_progress"]
     );
     assert_eq!(
-        all(&conn, "run_id, checkpoint_id, temp_workspace_path FROM checkpoint_executions"),
-        ["01900000-0000-7000-8000-0000000000bb|boil\
-          |.temp/exec_01900000-0000-7000-8000-0000000000cc"]
+        all(&conn, "execution_id, run_id, checkpoint_id, temp_workspace_path FROM checkpoint_executions"),
+        ["01900000-0000-7000-8000-000000000000|01900000-0000-7000-8000-0000ffffffff|boil\
+          |.temp/exec_01900000-0000-7000-8000-000000000000"]
     );
     let digest = Digest::of(b"tea").checksum();
     assert_eq!(all(&conn, "checksum FROM artifacts"), [digest]);
@@ -115,8 +116,8 @@ async fn events_are_shown_one_by_one() {
         ),
         [
             r#"pipeline_created|aa|null|null|null|{"name":"tea"}"#,
-            r#"step_started|aa|bb|cc|boil|{"x":1}"#,
-            "run_paused|aa|bb|null|null|null",
+            r#"step_started|aa|ff|00|boil|{"x":1}"#,
+            "run_paused|aa|ff|null|null|null",
         ]
     );
     let ids = all(&conn, "event_id FROM events");
@@ -138,6 +139,8 @@ async fn fill(log: &SqliteLog) {
 
     let run: Cells = vec![
         ("id", RUN.into()),
+        ("family", RunId(RUN).family().into()),
+        ("base", RunId(RUN).base().into()),
         ("session", PIPELINE.into()),
         ("pipeline", PIPELINE.into()),
         ("number", 1u32.into()),
@@ -149,8 +152,8 @@ async fn fill(log: &SqliteLog) {
         |id: Uuid, message: &str| -> Cells { vec![("execution", id.into()), ("message", message.into())] };
     let first = vec![
         put(Table::Run, 0, run),
-        put(Table::Execution, 1, vec![("id", EXECUTION.into()), ("step", "boil".into())]),
-        put(Table::Execution, 2, vec![("id", GONE.into()), ("step", "pour".into())]),
+        put(Table::Execution, 1, vec![("step", "boil".into())]),
+        put(Table::Execution, 2, vec![("step", "pour".into())]),
         put(Table::Artifact, 1, artifact),
         put(Table::LogLine, 1, line(EXECUTION, "hot")),
         put(Table::LogLine, 2, line(GONE, "cold")),

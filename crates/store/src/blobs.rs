@@ -23,7 +23,8 @@ pub trait BlobStore: Send + Sync {
     /// Reads bytes back; a difference from their name is found while reading and ends in an error.
     fn get(&self, digest: Digest) -> BoxFuture<'_, Result<Box<dyn AsyncRead + Send + Unpin>, BlobError>>;
 
-    /// Removes (or, when `dry`, only counts) what nothing refers to and what is older than a time.
+    /// Removes (or, when `dry`, only counts) what nothing refers to and what was last put, or carried by an append,
+    /// before a time.
     fn sweep<'a>(
         &'a self,
         referenced: &'a (dyn Fn(&Digest) -> bool + Send + Sync),

@@ -13,8 +13,8 @@ pub mod query;
 pub use blobs::{BlobError, BlobStore, SMALL_BLOB, Stored, Swept};
 pub use futures_util::future::BoxFuture;
 pub use log::{
-    Append, Diff, EventLog, Fence, Key, Lease, NewRow, OwnerId, Receipt, Refused, Row, SavedFold, SmallBlob,
-    StoreError, WorkChange,
+    Append, Claimed, Diff, EventLog, Fence, Key, Lease, NewRow, OwnerId, Receipt, Refused, Row, SavedFold,
+    SmallBlob, StoreError, WorkChange,
 };
 pub use picture::Picture;
 pub use query::{DAY, EventFilter, Page, Query, Record, Spent, SpentBy, SpentFilter};

@@ -1,7 +1,10 @@
 //! The event log: append to several streams at once, read, follow, and claim runs with work due.
 
+use holdpoint_core::chain::{Header, link};
 use holdpoint_core::rows::RowChange;
-use holdpoint_core::{Actor, CommandId, Digest, RunId, Seq, SessionId, StreamId, Timestamp, Version};
+use holdpoint_core::{
+    Actor, CommandId, Digest, Event, RunId, Seq, SessionId, StreamId, Timestamp, Version, event,
+};
 use tokio::sync::watch;
 
 use crate::{BoxFuture, Page, Query};
@@ -32,13 +35,13 @@ pub trait EventLog: Send + Sync {
     /// Keeps a fold instead of the one before it.
     fn save_fold(&self, fold: SavedFold) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// Takes over at most `limit` runs with work due that no live owner holds; `only` that one, where it is given.
+    /// Takes at most `limit` runs with work due that no live owner holds; `only` that one, where it is given.
     fn claim(
         &self,
         now: Timestamp,
         limit: u32,
         only: Option<RunId>,
-    ) -> BoxFuture<'_, Result<Vec<Lease>, StoreError>>;
+    ) -> BoxFuture<'_, Result<Vec<Claimed>, StoreError>>;
 
     /// Says that this owner is alive; answers the leases that it still holds.
     fn beat(&self) -> BoxFuture<'_, Result<Vec<Lease>, StoreError>>;
@@ -125,7 +128,8 @@ pub struct NewRow {
 pub struct WorkChange {
     /// The run.
     pub run: RunId,
-    /// When work or a timer is due; `None`: nothing is, and nobody holds the run; its epoch stays.
+    /// When work or a timer is due; `None`: nothing is, and nobody holds the run; its epoch stays. An owner that
+    /// ends gives a run back by `None` and the due time again, in one append.
     pub due: Option<Timestamp>,
     /// Whether the appending owner takes the run if nobody holds it; a dead owner's run is taken by a claim.
     pub take: bool,
@@ -158,6 +162,15 @@ pub struct Lease {
     pub run: RunId,
     /// The fencing epoch; a later lease has a higher one.
     pub epoch: u64,
+}
+
+/// A lease that a claim gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Claimed {
+    /// The lease.
+    pub lease: Lease,
+    /// Whether another owner held the run until it died, and so may have started its work.
+    pub abandoned: bool,
 }
 
 /// Names one opened handle among all that share a home.
@@ -199,6 +212,16 @@ pub enum StoreError {
     /// What is stored cannot be right.
     #[error("the store is damaged: {0}")]
     Corrupt(String),
+    /// A row of the log is not what was written. Nothing behind it in its stream can be believed.
+    #[error("{stream} is damaged at version {}: {why}", .version.0)]
+    LogCorrupt {
+        /// The stream.
+        stream: StreamId,
+        /// The version of the row's first event.
+        version: Version,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The store was written by a newer version.
     #[error("the store has schema {found}, this program knows {known}")]
     Newer {
@@ -250,6 +273,39 @@ pub struct Row {
 }
 
 impl Row {
+    /// The hash of the row, from everything that it covers.
+    pub fn computed_hash(&self) -> Digest {
+        let header = Header {
+            stream: self.stream,
+            first: self.first,
+            count: self.count,
+            at: self.at,
+            actor: &self.actor,
+            command: self.command,
+        };
+        link(self.prev, &header, &self.bytes)
+    }
+
+    /// The row's events, if the row is what its hash says. Every reader that believes a row asks here: a changed bit
+    /// often leaves valid JSON that means something else.
+    pub fn events(&self) -> Result<Vec<Event>, StoreError> {
+        if self.computed_hash() != self.hash {
+            return Err(self.corrupt("the row is not what its hash says"));
+        }
+        let events = event::decode(self.stream.kind(), &self.bytes);
+        let events = events.map_err(|cause| self.corrupt(cause.to_string()))?;
+        if events.len() == self.count as usize {
+            Ok(events)
+        } else {
+            Err(self.corrupt("the row has another number of events than it says"))
+        }
+    }
+
+    /// Says that the row is damaged.
+    pub fn corrupt(&self, why: impl Into<String>) -> StoreError {
+        StoreError::LogCorrupt { stream: self.stream, version: self.first, why: why.into() }
+    }
+
     /// The version of the row's last event.
     pub fn last(&self) -> Version {
         Version(self.first.0 + u64::from(self.count) - 1)

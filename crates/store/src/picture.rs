@@ -284,6 +284,10 @@ mod tests {
         RowChange { table: Table::Execution, op: Op::Put(n, cells) }
     }
 
+    fn gate(n: u32, cells: Cells) -> RowChange {
+        RowChange { table: Table::Gate, op: Op::Put(n, cells) }
+    }
+
     fn cell(picture: &Picture, stream: StreamId, n: u32, column: &str) -> Option<Cell> {
         let at = column_at(Table::Execution, column)?;
         picture.rows_of(stream).find(|(_, record)| record.n == n).map(|(_, record)| record.cells[at].clone())
@@ -364,12 +368,12 @@ mod tests {
     #[test]
     fn a_row_is_found_by_its_present_unique_value() {
         let id = |n| Cell::from(Uuid::from_u128(n));
-        let find = |picture: &Picture, n| picture.find(Table::Execution, "id", &id(n)).map(|record| record.n);
+        let find = |picture: &Picture, n| picture.find(Table::Gate, "id", &id(n)).map(|record| record.n);
         let mut picture = Picture::default();
-        picture.apply(run(1), Seq(1), &[put(1, vec![("id", id(1))]), put(2, vec![("id", id(2))])]);
+        picture.apply(run(1), Seq(1), &[gate(1, vec![("id", id(1))]), gate(2, vec![("id", id(2))])]);
         assert_eq!((find(&picture, 1), find(&picture, 2), find(&picture, 3)), (Some(1), Some(2), None));
-        let patch = RowChange { table: Table::Execution, op: Op::Patch(2, vec![("id", id(3))]) };
-        picture.apply(run(1), Seq(2), &[put(1, vec![]), patch]);
+        let patch = RowChange { table: Table::Gate, op: Op::Patch(2, vec![("id", id(3))]) };
+        picture.apply(run(1), Seq(2), &[gate(1, vec![]), patch]);
         assert_eq!((find(&picture, 1), find(&picture, 2), find(&picture, 3)), (None, None, Some(2)));
         picture.clear(run(1));
         assert_eq!(find(&picture, 3), None);
@@ -380,15 +384,15 @@ mod tests {
     fn a_value_that_would_be_given_twice_is_told() {
         let id = |n| vec![("id", Cell::from(Uuid::from_u128(n)))];
         let mut picture = Picture::default();
-        picture.apply(run(1), Seq(1), &[put(1, id(1))]);
-        assert_eq!(picture.clash([(run(1), &put(1, id(1))), (run(1), &put(2, id(2)))]), None);
-        assert_eq!(picture.clash([(run(1), &put(2, vec![])), (run(1), &put(3, vec![]))]), None);
-        let words = picture.clash([(run(2), &put(1, id(1)))]).expect("run 1 has it");
+        picture.apply(run(1), Seq(1), &[gate(1, id(1))]);
+        assert_eq!(picture.clash([(run(1), &gate(1, id(1))), (run(1), &gate(2, id(2)))]), None);
+        assert_eq!(picture.clash([(run(1), &gate(2, vec![])), (run(1), &gate(3, vec![]))]), None);
+        let words = picture.clash([(run(2), &gate(1, id(1)))]).expect("run 1 has it");
         assert!(
-            words.ends_with("has the id of execution 1 of run 00000000-0000-0000-0000-000000000001"),
+            words.ends_with("has the id of gate 1 of run 00000000-0000-0000-0000-000000000001"),
             "{words}"
         );
-        assert!(picture.clash([(run(2), &put(1, id(5))), (run(2), &put(2, id(5)))]).is_some());
+        assert!(picture.clash([(run(2), &gate(1, id(5))), (run(2), &gate(2, id(5)))]).is_some());
     }
 
     #[test]

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use holdpoint_core::{Digest, Timestamp};
 use holdpoint_store::conformance::blobs::BlobBench;
+use holdpoint_store::conformance::kit::carrying;
 use holdpoint_store::memory::{MemoryBlobs, MemoryDisk};
-use holdpoint_store::{Append, EventLog as _, SmallBlob};
+use holdpoint_store::{EventLog as _, SmallBlob};
 
 struct MemoryBench(MemoryDisk);
 
@@ -22,9 +23,8 @@ impl BlobBench for MemoryBench {
         Arc::new(self.0.open().blobs())
     }
 
-    async fn keep(&self, blob: SmallBlob) {
-        let append = Append { blobs: vec![blob], ..Append::default() };
-        self.0.open().append(append).await.expect("appended");
+    async fn keep(&self, blob: SmallBlob, at: Timestamp) {
+        self.0.open().append(carrying(blob, at)).await.expect("appended");
     }
 
     async fn stamp(&self, digest: Digest, at: Timestamp) {

@@ -14,6 +14,7 @@ const ORDER: &[&[&str]] = &[
     &["formats"],
     &["store"],
     &["store-sqlite", "store-postgres"],
+    &["snapshot"],
     &["sandbox"],
     &["agents"],
     &["engine"],

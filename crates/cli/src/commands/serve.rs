@@ -247,6 +247,10 @@ impl Health for Behind {
         Some(self.1.as_ref()?.known()?.sandbox.level().as_str())
     }
 
+    fn damaged(&self) -> usize {
+        self.0.get().map_or(0, |home| home.engine.damaged().len())
+    }
+
     fn ready(&self) -> BoxFuture<'_, Result<(), NotReady>> {
         Box::pin(async move {
             let missing = |reason: String| Err(NotReady { reason });

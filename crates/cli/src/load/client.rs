@@ -11,6 +11,7 @@ use holdpoint_store::{BlobStore as _, EventLog as _, Receipt};
 use rustix::process::{Signal, getpid, kill_process};
 use tokio::io::AsyncReadExt as _;
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 use super::choose::{self, Known, Request};
 use super::names::TaggedIds;
@@ -96,7 +97,7 @@ impl Client {
             return Ok(Some(request));
         }
         let (shared, numbers) = (self.shared.clone(), &mut self.numbers);
-        let new_run = || RunId(shared.ids.mint());
+        let new_run = || RunId(Uuid::now_v7());
         if shared.pipelines {
             return self.choose_on_pipelines().await;
         }
@@ -134,13 +135,13 @@ impl Client {
         let known = shared.known.any_pipeline(numbers);
         match (numbers.below(100), known) {
             (0..=3, _) | (_, None) => {
-                let (pipeline, run) = (PipelineId(shared.ids.mint()), RunId(shared.ids.mint()));
+                let (pipeline, run) = (PipelineId(shared.ids.mint()), RunId(Uuid::now_v7()));
                 self.next = choose::new_pipeline(numbers, pipeline, run);
                 self.next.reverse();
                 return Ok(self.next.pop());
             }
             (4..=9, Some(pipeline)) => {
-                return Ok(Some(choose::start_run(pipeline, RunId(shared.ids.mint()))));
+                return Ok(Some(choose::start_run(pipeline, RunId(Uuid::now_v7()))));
             }
             (10..=21, _) => return self.go_back().await,
             (22..=25, Some(id)) => {

@@ -73,34 +73,34 @@ fn an_edited_row_is_found() {
     check(
         |database| database.change(&format!("{who}{}", database.rows_of(1)[1])),
         &expect![[r#"
-        events   18
-        rows     9
-        streams  4
-        seals    1
-        sealed   up to position 13; 1 row after it is not yet
-        wrong    run 00000000-0000-0000-0000-000000000001 at version 5: the row is not what its hash says
-        ---
-        error: the log of `TMP/user/.local/share/holdpoint` is not what was written: run 00000000-0000-0000-0000-000000000001 at version 5: the row is not what its hash says
-        hint: restore a copy of the home from before the damage; keep this one to look into it
-        exit 1
-    "#]],
+            events   18
+            rows     9
+            streams  4
+            seals    1
+            sealed   up to position 13; 1 row after it is not yet
+            wrong    run 00000000-0000-0000-0000-000100000000 at version 5: the row is not what its hash says
+            ---
+            error: the log of `TMP/user/.local/share/holdpoint` is not what was written: run 00000000-0000-0000-0000-000100000000 at version 5: the row is not what its hash says
+            hint: restore a copy of the home from before the damage; keep this one to look into it
+            exit 1
+        "#]],
     );
     let what =
         "UPDATE log SET bytes = CAST(replace(CAST(bytes AS TEXT), 'notes', 'votes') AS BLOB) WHERE seq = ";
     check(
         |database| database.change(&format!("{what}{}", database.rows_of(2)[0])),
         &expect![[r#"
-        events   18
-        rows     9
-        streams  4
-        seals    1
-        sealed   up to position 13; 1 row after it is not yet
-        wrong    run 00000000-0000-0000-0000-000000000002 at version 1: the row is not what its hash says
-        ---
-        error: the log of `TMP/user/.local/share/holdpoint` is not what was written: run 00000000-0000-0000-0000-000000000002 at version 1: the row is not what its hash says
-        hint: restore a copy of the home from before the damage; keep this one to look into it
-        exit 1
-    "#]],
+            events   18
+            rows     9
+            streams  4
+            seals    1
+            sealed   up to position 13; 1 row after it is not yet
+            wrong    run 00000000-0000-0000-0000-000200000000 at version 1: the row is not what its hash says
+            ---
+            error: the log of `TMP/user/.local/share/holdpoint` is not what was written: run 00000000-0000-0000-0000-000200000000 at version 1: the row is not what its hash says
+            hint: restore a copy of the home from before the damage; keep this one to look into it
+            exit 1
+        "#]],
     );
 }
 
@@ -109,19 +109,19 @@ fn a_removed_row_is_found() {
     check(
         |database| database.remove(database.rows_of(1)[1]),
         &expect![[r#"
-        events   17
-        rows     8
-        streams  4
-        seals    1
-        sealed   up to position 13; 1 row after it is not yet
-        wrong    run 00000000-0000-0000-0000-000000000001 at version 6: position 7 follows 5
-        wrong    run 00000000-0000-0000-0000-000000000001 at version 6: the row is not what its hash says
-        wrong    run 00000000-0000-0000-0000-000000000001 at version 6: follows version 4
-        ---
-        error: the log of `TMP/user/.local/share/holdpoint` is not what was written: run 00000000-0000-0000-0000-000000000001 at version 6: position 7 follows 5
-        hint: restore a copy of the home from before the damage; keep this one to look into it
-        exit 1
-    "#]],
+            events   17
+            rows     8
+            streams  4
+            seals    1
+            sealed   up to position 13; 1 row after it is not yet
+            wrong    run 00000000-0000-0000-0000-000100000000 at version 6: position 7 follows 5
+            wrong    run 00000000-0000-0000-0000-000100000000 at version 6: the row is not what its hash says
+            wrong    run 00000000-0000-0000-0000-000100000000 at version 6: follows version 4
+            ---
+            error: the log of `TMP/user/.local/share/holdpoint` is not what was written: run 00000000-0000-0000-0000-000100000000 at version 6: position 7 follows 5
+            hint: restore a copy of the home from before the damage; keep this one to look into it
+            exit 1
+        "#]],
     );
 }
 
@@ -187,18 +187,18 @@ fn two_rows_that_changed_places_are_found() {
     check(
         swap,
         &expect![[r#"
-        events   18
-        rows     9
-        streams  4
-        seals    1
-        sealed   up to position 13; 1 row after it is not yet
-        wrong    run 00000000-0000-0000-0000-000000000001 at version 5: the row is not what its hash says
-        wrong    run 00000000-0000-0000-0000-000000000001 at version 6: the row is not what its hash says
-        ---
-        error: the log of `TMP/user/.local/share/holdpoint` is not what was written: run 00000000-0000-0000-0000-000000000001 at version 5: the row is not what its hash says
-        hint: restore a copy of the home from before the damage; keep this one to look into it
-        exit 1
-    "#]],
+            events   18
+            rows     9
+            streams  4
+            seals    1
+            sealed   up to position 13; 1 row after it is not yet
+            wrong    run 00000000-0000-0000-0000-000100000000 at version 5: the row is not what its hash says
+            wrong    run 00000000-0000-0000-0000-000100000000 at version 6: the row is not what its hash says
+            ---
+            error: the log of `TMP/user/.local/share/holdpoint` is not what was written: run 00000000-0000-0000-0000-000100000000 at version 5: the row is not what its hash says
+            hint: restore a copy of the home from before the damage; keep this one to look into it
+            exit 1
+        "#]],
     );
 }
 

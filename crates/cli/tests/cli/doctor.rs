@@ -89,7 +89,7 @@ fn a_home_with_runs_is_well() {
           ok    python  ...
         versions
           ok    sqlite  ...
-          ok    schema      2 of 2
+          ok    schema      3 of 3
         database
           ok    integrity   SQLite finds nothing wrong
           ok    durability  journal mode wal, synchronous full
@@ -170,10 +170,10 @@ fn tables_that_differ_from_the_log_are_found_and_mended() {
     expect![[r#"
         tables
           FAIL  rows        4 rows differ from the log
-                            - run 0 of run 00000000-0000-0000-0000-000000000001: is missing
-                            - execution 1 of run 00000000-0000-0000-0000-000000000001: status is 'completed', should be 'in_progress'
-                            - execution 1 of run 00000000-0000-0000-0000-000000000002: status is 'completed', should be 'in_progress'
-                            - execution 1 of run 00000000-0000-0000-0000-000000000003: status is 'completed', should be 'in_progress'
+                            - run 0 of run 00000000-0000-0000-0000-000100000000: is missing
+                            - execution 1 of run 00000000-0000-0000-0000-000100000000: status is 'completed', should be 'in_progress'
+                            - execution 1 of run 00000000-0000-0000-0000-000200000000: status is 'completed', should be 'in_progress'
+                            - execution 1 of run 00000000-0000-0000-0000-000300000000: status is 'completed', should be 'in_progress'
                             hint: `holdpoint doctor --repair` writes them anew from the log
         1 failed; 1 to look at
         exit 1
@@ -181,10 +181,10 @@ fn tables_that_differ_from_the_log_are_found_and_mended() {
     expect![[r#"
         tables
           warn  rows        4 rows differ from the log; written anew
-                            - run 0 of run 00000000-0000-0000-0000-000000000001: is missing
-                            - execution 1 of run 00000000-0000-0000-0000-000000000001: status is 'completed', should be 'in_progress'
-                            - execution 1 of run 00000000-0000-0000-0000-000000000002: status is 'completed', should be 'in_progress'
-                            - execution 1 of run 00000000-0000-0000-0000-000000000003: status is 'completed', should be 'in_progress'
+                            - run 0 of run 00000000-0000-0000-0000-000100000000: is missing
+                            - execution 1 of run 00000000-0000-0000-0000-000100000000: status is 'completed', should be 'in_progress'
+                            - execution 1 of run 00000000-0000-0000-0000-000200000000: status is 'completed', should be 'in_progress'
+                            - execution 1 of run 00000000-0000-0000-0000-000300000000: status is 'completed', should be 'in_progress'
                             hint: nothing is left to do; somebody or something had changed the tables
         nothing failed; 2 to look at
         exit 0
@@ -209,14 +209,14 @@ fn nothing_is_repaired_from_a_damaged_log() {
     expect![[r#"
         log
           FAIL  chain       1 place is not as written
-                            - run 00000000-0000-0000-0000-000000000001 at version 6: the row is not what its hash says
+                            - run 00000000-0000-0000-0000-000100000000 at version 6: the row is not what its hash says
                             hint: restore a copy of the home from before the damage; keep this one to look into it
           ok    seals       1, and 1 row is not yet sealed
         tables
           FAIL  rows        1 row differs from the log; not repaired
-                            - execution 1 of run 00000000-0000-0000-0000-000000000003: status is 'completed', should be 'in_progress'
+                            - execution 1 of run 00000000-0000-0000-0000-000300000000: status is 'completed', should be 'in_progress'
                             hint: the log is damaged, so nothing was written from it; restore a copy of the home
-        2 failed; 1 to look at
+        3 failed; 1 to look at
         exit 1
     "#]].assert_eq(&sections(&sandbox.run(&["doctor", "--repair"]), &["log", "tables"]));
 }

@@ -62,7 +62,7 @@ pub async fn fill(home: &Path) {
 }
 
 pub fn run(n: u32) -> RunId {
-    RunId(Uuid::from_u128(u128::from(n)))
+    RunId(Uuid::from_u128(u128::from(n) << 32))
 }
 
 /// Two notes, one after the other.

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use holdpoint_core::chain::{Header, link};
-use holdpoint_core::event::RunEvent;
+use holdpoint_core::event::{FailureKind, RunEvent};
 use holdpoint_core::state::RunState;
 use holdpoint_core::state::run::{ExecutionState, RunStatus};
 use holdpoint_core::{
@@ -17,6 +17,17 @@ pub fn process(command: CommandId) -> u32 {
     let bytes = command.0.as_bytes();
     let tagged = bytes[6..9] == [0x70, 0, 0x80];
     if tagged { u32::from_be_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]) } else { 0 }
+}
+
+/// The execution whose work a process starts in place of one that ended, or gives up because that happened too often.
+fn taken_over(event: &Event) -> Option<ExecNo> {
+    match event {
+        Event::Run(RunEvent::AttemptRestarted { x }) => Some(*x),
+        Event::Run(
+            RunEvent::AttemptFailed { x, failure, .. } | RunEvent::ExecutionFailed { x, failure, .. },
+        ) if failure.kind == FailureKind::RestartedTooOften => Some(*x),
+        _ => None,
+    }
 }
 
 /// Everything read so far.
@@ -38,6 +49,8 @@ struct Stream {
     owner: Option<u32>,
     /// The present revision and attempt of each execution.
     attempts: HashMap<ExecNo, (u32, u32)>,
+    /// Which process started the work of an execution's present attempt again, after another one was cut off.
+    restarted: HashMap<ExecNo, u32>,
     /// Attempts that have an outcome.
     settled: HashSet<(ExecNo, u32, u32)>,
 }
@@ -56,6 +69,7 @@ impl Seen {
             state: State::empty(row.stream),
             owner: None,
             attempts: HashMap::new(),
+            restarted: HashMap::new(),
             settled: HashSet::new(),
         });
         stream.link(row).map_err(|what| format!("{place}: {what}"))?;
@@ -148,6 +162,10 @@ impl Stream {
         for event in events {
             if let Event::Run(RunEvent::AttemptBegan { x, revision, attempt, .. }) = event {
                 self.attempts.insert(*x, (*revision, *attempt));
+                self.restarted.remove(x);
+            }
+            if let Some(x) = taken_over(event) {
+                self.restarted.insert(x, process(row.command));
             }
             let Some(x) = settles(event).filter(|_| row.actor.kind == ActorKind::System) else { continue };
             // The events of one row about one execution are one outcome.
@@ -162,7 +180,9 @@ impl Stream {
             if !run.owed.keys().any(|owed| owed.x == x) {
                 return Err(format!("{x} has an outcome that was not owed"));
             }
-            if let Some(owner) = self.owner.filter(|owner| *owner != process(row.command)) {
+            // Work that nobody has started changes hands without a mark; work that was started does not.
+            let owner = self.restarted.get(&x).copied();
+            if let Some(owner) = owner.filter(|owner| *owner != process(row.command)) {
                 let by = process(row.command);
                 return Err(format!("{x} was settled by process {by:x}, but {owner:x} held its work"));
             }
@@ -184,10 +204,8 @@ impl Stream {
         let (owed_before, in_flight_before) = before;
         let by = Some(process(row.command));
         let restarted = events.iter().any(|e| matches!(e, Event::Run(RunEvent::AttemptRestarted { .. })));
-        let settled = events.iter().any(|e| settles(e).is_some());
-        // Timers are fired and work is settled by whoever holds the run; a takeover for a timer's sake leaves no
-        // other mark.
-        let acted = row.actor.kind == ActorKind::System && (!settled || self.owner.is_none());
+        // Only the process that holds the run fires its timers and settles its work.
+        let acted = row.actor.kind == ActorKind::System;
         let held = self.owner;
         if !self.owes(row.at) {
             self.owner = None;

@@ -1,17 +1,20 @@
 //! Agents whose server is killed in the middle of what they do: what was written down is never asked again.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
 use crate::agents::{agentic, pipeline, single};
 use crate::provider::{Provider, Say, answers, call, text};
+use crate::scripts::{script, with_script};
 use crate::server::{Server, id};
 
 /// How many answers one execution takes.
 const ANSWERS: usize = 8;
+/// How often work may be cut off.
+const RESTARTS: u64 = 3;
 
 /// Numbers that are the same for the same seed.
 struct Numbers(u64);
@@ -72,12 +75,14 @@ fn crash_what_agents_were_answered_is_never_asked_again() {
     let made = pipeline(&server, &[agentic("Summary", single(&["file_operations"]), artifacts)]);
     let (mut killed, mut runs, mut in_the_middle) = (0, 0, 0);
     while killed < kills {
+        // Work that is cut off more often than this fails.
+        let most = kills.min(killed + RESTARTS);
         floor.store(0, Ordering::SeqCst);
         let run = server.run(&made);
         runs += 1;
         let execution = id(&run["current_execution"]["execution_id"]);
         loop {
-            if killed < kills {
+            if killed < most {
                 // tidy: sleep, because a kill comes at any moment
                 std::thread::sleep(Duration::from_millis(numbers.below(60)));
                 server.kill();
@@ -91,7 +96,7 @@ fn crash_what_agents_were_answered_is_never_asked_again() {
             match now["status"].as_str() {
                 Some("completed") => break,
                 Some("failed") => panic!("seed {seed}: {now:#}"),
-                _ if killed == kills => {
+                _ if killed == most => {
                     server.until(&run, |e| e["status"] != "in_progress");
                 }
                 _ => {}
@@ -109,4 +114,97 @@ fn crash_what_agents_were_answered_is_never_asked_again() {
     let told = format!("seed {seed}: {killed} kills, {in_the_middle} in the middle, {runs} runs");
     assert!(in_the_middle * 4 > killed as usize, "{told}");
     eprintln!("{told}");
+}
+
+/// Makes what a list of names and bytes alone would lose.
+const MAKES: &str = r"
+import os
+os.makedirs('empty/inside')
+os.symlink('../elsewhere', 'link')
+open(b'n\xfe', 'w').write('one')
+open(b'n\xff', 'w').write('two')
+open('run.sh', 'w').write('#!/bin/sh')
+os.chmod('run.sh', 0o750)
+";
+
+const LISTS: &str = r"
+import os
+print('LINK', os.readlink('link'), 'EMPTY', os.listdir('empty/inside'), 'MODE', oct(os.stat('run.sh').st_mode & 0o777))
+print('TWO', open(b'n\xfe').read(), open(b'n\xff').read(), 'ALL', len(os.listdir('.')))
+";
+
+#[test]
+fn crash_links_empty_folders_modes_and_odd_names_come_back() {
+    let (asked, is_asked) = mpsc::channel();
+    let (release, released) = mpsc::channel::<()>();
+    let hold = Mutex::new(Some(released));
+    let provider = Provider::start(move |question| match answers(question) {
+        0 => Say::Parts(vec![call("c0", "code_execution", &json!({"code": MAKES}))]),
+        1 => {
+            if let Some(released) = hold.lock().expect("no panic").take() {
+                asked.send(()).expect("the test waits");
+                let _ = released.recv();
+            }
+            Say::Parts(vec![call("c1", "code_execution", &json!({"code": LISTS}))])
+        }
+        _ => text("{\"title\": \"T\"}"),
+    });
+    let mut server = Server::start_with(&[("ANTHROPIC_BASE_URL", &provider.url)]);
+    let artifacts =
+        json!([{"name": "summary", "format": "json", "schema": {"type": "object", "properties": {}}}]);
+    let made = pipeline(&server, &[agentic("Summary", single(&["code_execution"]), artifacts)]);
+    let run = server.run(&made);
+    is_asked.recv().expect("the first call is done and written down");
+    server.kill();
+    // What the crash left: nothing of what was there, and something that was not.
+    let execution = id(&run["current_execution"]["execution_id"]);
+    let workspace = server.folder(&made).join(format!(".temp/exec_{execution}/workspace"));
+    std::fs::remove_dir_all(&workspace).expect("removed");
+    std::fs::create_dir_all(workspace.join("link/inside")).expect("made");
+    std::fs::write(workspace.join("left"), "by the crash").expect("written");
+    release.send(()).expect("the provider waits");
+    server.restart();
+    server.until(&run, |e| e["status"] == "completed");
+    let last = provider.asked().last().expect("a question").to_string();
+    assert!(last.contains("LINK ../elsewhere EMPTY [] MODE 0o750"), "{last}");
+    assert!(last.contains("TWO one two ALL 5"), "{last}");
+}
+
+#[test]
+fn a_script_that_was_killed_with_its_outputs_written_begins_in_empty_folders() {
+    let mut server = Server::start();
+    let artifacts =
+        json!([{"name": "left", "format": "json", "schema": {"type": "object", "properties": {}}}]);
+    let step = script("Report", "report.py", artifacts);
+    let pipeline = with_script(&server, &step, "report.py", "");
+    let scripts = server.folder(&pipeline).join("scripts");
+    let go = scripts.join("go");
+    // It hands in everything, says so, and ends only when the test lets it: then it was killed once.
+    let text = format!(
+        "import json, os, time\n\
+         def main():\n\
+         \x20   staging, workspace = os.environ['HOLDPOINT_STAGING'], os.environ['HOLDPOINT_WORKSPACE']\n\
+         \x20   left = sorted(os.listdir(staging)) + sorted(os.listdir(workspace))\n\
+         \x20   again = os.path.exists({go:?})\n\
+         \x20   with open(staging + '/left.json', 'w') as file: json.dump({{'left': left}}, file)\n\
+         \x20   if not again: open(staging + '/extra.txt', 'w').close()\n\
+         \x20   open('half.txt', 'w').close()\n\
+         \x20   print('all is written', flush=True)\n\
+         \x20   while not os.path.exists({go:?}): time.sleep(0.01)\n"
+    );
+    std::fs::write(scripts.join("report.py"), text).expect("written");
+    let run = server.run(&pipeline);
+    server.until(&run, |e| e["execution_logs"].to_string().contains("all is written"));
+    server.kill();
+    std::fs::write(&go, "").expect("written");
+    server.restart();
+    let execution = server.until(&run, |e| e["status"] == "completed" || e["status"] == "failed");
+    assert_eq!(execution["status"], "completed", "{execution:#}");
+    let made = execution["artifacts_generated"].as_array().expect("some").clone();
+    let names: Vec<&Value> = made.iter().map(|made| &made["artifact_name"]).collect();
+    assert_eq!(names, ["left"], "what the first start left is not handed in");
+    let record = id(&made[0]["artifact_record_id"]);
+    let bytes = server.get(&format!("/api/artifacts/{record}/download")).body;
+    let left: Value = serde_json::from_slice(&bytes).expect("JSON");
+    assert_eq!(left, json!({"left": []}));
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::server::{Server, id};
 
-fn script(name: &str, path: &str, artifacts: Value) -> Value {
+pub fn script(name: &str, path: &str, artifacts: Value) -> Value {
     json!({
         "checkpoint_name": name,
         "checkpoint_description": "d",
@@ -32,7 +32,7 @@ fn script(name: &str, path: &str, artifacts: Value) -> Value {
 }
 
 /// A pipeline with one script, whose file is in place.
-fn with_script(server: &Server, step: &Value, file: &str, text: &str) -> Value {
+pub fn with_script(server: &Server, step: &Value, file: &str, text: &str) -> Value {
     let pipeline = server.pipeline(&[], true);
     let path = format!("/api/pipelines/{}/checkpoints", id(&pipeline["pipeline_id"]));
     server.post(&path, step).expect(201);

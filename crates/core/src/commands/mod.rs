@@ -56,8 +56,8 @@ pub fn decide(world: &World<'_>, envelope: &Envelope, facts: Facts<'_>) -> Resul
         Command::UndoRollback { pipeline, rollback } => {
             undo_rollback::decide(&mut draft, *pipeline, *rollback)?;
         }
-        Command::WriteJournal { run, x, execution, entries } => {
-            write_journal::decide(&mut draft, *run, *x, *execution, entries)?;
+        Command::WriteJournal { run, execution, effect, entries } => {
+            write_journal::decide(&mut draft, *run, *execution, *effect, entries)?;
         }
     }
     Ok(draft.finish())

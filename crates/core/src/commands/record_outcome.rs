@@ -4,6 +4,7 @@ use holdpoint_planted::{Bug, planted};
 use serde_json::Value;
 
 use crate::budget::Reached;
+use crate::commands::wrong_execution;
 use crate::decision::Draft;
 use crate::definition::OnValidationFailure;
 use crate::event::{Failure, FailureKind, Made, RunEvent, Text, Usage};
@@ -93,7 +94,13 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, command: &RecordOutcome) -> Res
             draft.on_run(run, RunEvent::BudgetAsked { x, gate, reached: *reached, check });
             Ok(())
         }
-        (Outcome::Done { .. }, Part::Check) | (Outcome::Judged { .. }, Part::Work) => Err(Rejection::NotOwed),
+        // The work is still owed: its sender must hear that this is no outcome of it.
+        (Outcome::Done { .. }, Part::Check) => {
+            Err(wrong_execution(draft, run, x, "end a check without a verdict")?)
+        }
+        (Outcome::Judged { .. }, Part::Work) => {
+            Err(wrong_execution(draft, run, x, "judge work that goes on")?)
+        }
     }
 }
 

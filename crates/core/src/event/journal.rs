@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::parts::{is_none_u32, is_one, one};
 use super::{Text, Usage};
-use crate::{Digest, ExecNo, PipelineId, RunId, StepId};
+use crate::{Digest, ExecNo, PipelineId, RunId, SessionId, StepId};
 
 /// What an execution's work said and did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,6 +23,9 @@ pub enum Entry {
         /// The step that it visits.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         step: Option<StepId>,
+        /// The session that the run belongs to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session: Option<SessionId>,
     },
     /// How long work was done, up to its end or to a question.
     #[serde(rename = "took")]
@@ -43,7 +46,8 @@ pub enum Entry {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         check: bool,
     },
-    /// Bytes that the work uses are these, whatever becomes of the file that they came from.
+    /// Bytes that the work uses are these, whatever becomes of the file that they came from. A name that ends in `/`
+    /// is a folder's, and the bytes are its files.
     #[serde(rename = "pinned")]
     Pinned {
         /// What they are called.

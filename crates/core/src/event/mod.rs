@@ -23,6 +23,7 @@ macro_rules! kinds {
     };
 }
 
+mod blobs;
 mod failure;
 mod home;
 mod journal;
@@ -30,6 +31,7 @@ mod parts;
 mod pipeline;
 mod run;
 
+pub use blobs::{BlobKind, BlobRef, Keep};
 pub use failure::{Failure, FailureKind};
 pub use home::{HomeEvent, Role};
 pub use journal::{Entry, Level, MessageRole};
@@ -63,21 +65,6 @@ impl Event {
             Self::Run(event) => event.kind(),
             Self::Journal(entry) => entry.kind(),
         }
-    }
-}
-
-impl Event {
-    /// The bytes that the event names, if it names some: they stay as long as the event does.
-    pub fn blobs(&self) -> impl Iterator<Item = crate::Digest> + use<> {
-        let (one, other) = match self {
-            Self::Run(RunEvent::Made { plan, .. }) => (Some(*plan), None),
-            Self::Run(RunEvent::ArtifactMade { made, .. }) => (Some(made.digest), None),
-            Self::Journal(Entry::Message { more, .. }) => (*more, None),
-            Self::Journal(Entry::ToolResult { workspace, more, .. }) => (*workspace, *more),
-            Self::Journal(Entry::Pinned { digest, .. }) => (Some(*digest), None),
-            Self::Run(_) | Self::Home(_) | Self::Pipeline(_) | Self::Journal(_) => (None, None),
-        };
-        one.into_iter().chain(other)
     }
 }
 

@@ -23,7 +23,8 @@ pub fn start_or_hold(draft: &mut Draft<'_>, run: RunId, x: ExecNo, first: bool) 
 
 fn advances_by_itself(draft: &Draft<'_>, run: RunId) -> Result<bool, Rejection> {
     match draft.run(run)?.pipeline() {
-        Some(pipeline) => Ok(draft.pipeline(pipeline)?.config.auto_advance),
+        // Whoever switches it at this moment finds it as if the step had ended a moment before.
+        Some(pipeline) => Ok(draft.peek_pipeline(pipeline)?.config.auto_advance),
         None => Ok(true),
     }
 }

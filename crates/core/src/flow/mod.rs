@@ -31,7 +31,8 @@ pub fn body_of(draft: &Draft<'_>, run: RunId, x: ExecNo) -> Result<Arc<Body>, Re
     let missing = || Rejection::NotFound { what: "definition", id: execution.place.step.to_string() };
     match (execution.body, draft.run(run)?.pipeline()) {
         (Some(digest), Some(pipeline)) => {
-            let definition = draft.pipeline(pipeline)?.bodies.get(&digest).cloned();
+            // Content that is named by its digest never changes.
+            let definition = draft.peek_pipeline(pipeline)?.bodies.get(&digest).cloned();
             Ok(Arc::new(Body::Checkpoint(definition.ok_or_else(missing)?)))
         }
         (None, _) | (Some(_), None) => {
@@ -64,7 +65,8 @@ pub fn missing_dependencies(draft: &Draft<'_>, run: RunId, x: ExecNo) -> Result<
         })
     };
     let missing = required.iter().filter(|id| !done(id));
-    let pipeline = state.pipeline().and_then(|id| draft.pipeline(id).ok());
+    // Only names for a message.
+    let pipeline = state.pipeline().and_then(|id| draft.peek_pipeline(id).ok());
     let name = |id: &crate::CheckpointId| {
         let known = pipeline.and_then(|p| p.definition(*id));
         known.map_or_else(|| id.to_string(), |definition| definition.checkpoint_name.clone())
@@ -82,7 +84,11 @@ pub fn step_name(draft: &Draft<'_>, run: RunId, x: ExecNo) -> Result<String, Rej
 pub fn require_present_definition(draft: &Draft<'_>, run: RunId) -> Result<(), Rejection> {
     let state = draft.run(run)?;
     if let (Some(pipeline), Some((_, version))) = (state.pipeline(), state.number()) {
-        let pipeline = draft.pipeline(pipeline)?;
+        // While a run is active its pipeline refuses to change the order, so its version cannot move on.
+        let pipeline = match state.status.is_active() {
+            true => draft.peek_pipeline(pipeline)?,
+            false => draft.pipeline(pipeline)?,
+        };
         if pipeline.definition_version != version {
             return Err(Rejection::EarlierDefinition { run, version });
         }

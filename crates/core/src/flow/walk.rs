@@ -348,7 +348,8 @@ pub fn make_execution(draft: &mut Draft<'_>, run: RunId, fresh: Fresh) -> Result
     let (body, name, policy) = if let Some(pipeline) = state.pipeline() {
         let missing = || Rejection::NotFound { what: "checkpoint", id: step.to_string() };
         let checkpoint = step.checkpoint().ok_or_else(missing)?;
-        let pipeline = draft.pipeline(pipeline)?;
+        // The step gets the definition of about now: one that is saved at this moment counts from the next step on.
+        let pipeline = draft.peek_pipeline(pipeline)?;
         let known = pipeline.checkpoints.get(&checkpoint).ok_or_else(missing)?;
         let definition = pipeline.bodies.get(&known.body).ok_or_else(missing)?;
         let policy = crate::plan::Body::Checkpoint(definition.clone()).policy();

@@ -21,7 +21,7 @@ use crate::commands::update_pipeline::UpdatePipeline;
 use crate::definition::{CheckpointDefinition, PipelineConfig};
 use crate::event::{Entry, Failure, RollbackType, Usage};
 use crate::state::PipelineState;
-use crate::state::run::ExecutionState;
+use crate::state::run::{EffectId, ExecutionState, Part};
 use crate::{CheckpointId, Digest, ExecNo, PipelineId, Plan, RunId};
 
 /// A command that a test may still change.
@@ -287,8 +287,10 @@ pub(crate) fn verdict(scene: &Scene, n: u32, x: u32, passed: bool) -> When {
 }
 
 pub(crate) fn journal(scene: &Scene, n: u32, x: u32, entries: Vec<Entry>) -> When {
-    let execution = scene.state(n).execution(ExecNo(x)).map(|e| e.id).expect("an execution");
-    When(Command::WriteJournal { run: run_id(n), x: ExecNo(x), execution, entries })
+    let execution = scene.state(n).execution(ExecNo(x)).expect("an execution");
+    let (revision, attempt) = (execution.revision, execution.attempt);
+    let effect = EffectId { x: ExecNo(x), revision, attempt, part: Part::Work };
+    When(Command::WriteJournal { run: run_id(n), execution: execution.id, effect, entries })
 }
 
 /// Answers the open gate of a plan's step.

@@ -22,7 +22,7 @@ use crate::command::Envelope;
 use crate::decision::{Decision, World};
 use crate::definition::CheckpointDefinition;
 use crate::event::{Origin, encode};
-use crate::facts::{Evaluator, Facts, Plans, Verdict};
+use crate::facts::{Evaluator, Facts, Verdict};
 use crate::state::{PipelineState, RunState};
 use crate::{
     Actor, CommandId, Digest, LoadedPlan, Plan, Rejection, State, StreamId, Timestamp, decide, needs,
@@ -32,7 +32,7 @@ use crate::{
 #[derive(Clone)]
 pub(crate) struct Scene {
     pub states: BTreeMap<StreamId, State>,
-    plans: Known,
+    plans: BTreeMap<Digest, Arc<LoadedPlan>>,
     commands: u64,
     pub now: Timestamp,
     pub actor: Actor,
@@ -50,15 +50,6 @@ pub(crate) struct Row {
     pub actor: Actor,
     pub command: CommandId,
     pub bytes: Vec<u8>,
-}
-
-#[derive(Clone, Default)]
-struct Known(BTreeMap<Digest, Arc<LoadedPlan>>);
-
-impl Plans for Known {
-    fn plan(&self, digest: Digest) -> Option<Arc<LoadedPlan>> {
-        self.0.get(&digest).cloned()
-    }
 }
 
 struct Lenient;
@@ -89,7 +80,7 @@ impl Scene {
     pub fn new() -> Self {
         Self {
             states: BTreeMap::new(),
-            plans: Known::default(),
+            plans: BTreeMap::new(),
             commands: 0,
             now: Timestamp(1_000_000),
             actor: Actor::person("ann"),
@@ -167,12 +158,13 @@ impl Scene {
             for (stream, state) in empty.iter().chain(&self.states) {
                 world.insert(*stream, state);
             }
+            self.plans.values().for_each(|plan| world.insert_plan(plan.clone()));
             let wanted = needs(&envelope.command, &world);
             if wanted.is_empty() {
                 break decide(
                     &world,
                     &envelope,
-                    Facts { evaluator: &Lenient, plans: &self.plans, offers: &crate::facts::NothingKnown },
+                    Facts { evaluator: &Lenient, offers: &crate::facts::NothingKnown },
                 )?;
             }
             empty.extend(wanted.into_iter().map(|stream| (stream, State::empty(stream))));
@@ -186,7 +178,7 @@ impl Scene {
             if let Ok(plan) = serde_json::from_slice::<Plan>(bytes)
                 && let Ok(loaded) = plan.load()
             {
-                self.plans.0.insert(*digest, Arc::new(loaded));
+                self.plans.insert(*digest, Arc::new(loaded));
             }
         }
         for write in &decision.writes {

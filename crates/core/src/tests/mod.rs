@@ -3,6 +3,7 @@
 //! `PROPTEST_CASES` sets how many cases each property is tried with.
 
 mod acts;
+mod blobs;
 mod diagrams;
 mod graph;
 mod invariants;

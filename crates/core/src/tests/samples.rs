@@ -1,6 +1,6 @@
 //! One event of every kind with every field set.
 //!
-//! A field that is added to an event must be given a value here, and then it must occur in a recorded log.
+//! A field that is added to an event must be given a value here; tests of storage and of blobs look at all of them.
 
 use std::sync::Arc;
 
@@ -298,6 +298,7 @@ fn journal() -> Vec<Entry> {
             x: X,
             pipeline: Some(crate::testing::pipeline_id()),
             step: Some(crate::StepId::new("draft")),
+            session: Some(SessionId(id(8))),
         },
         Entry::Took { ms: 1500 },
         Entry::Log { level: Level::Warning, text: "slow".into(), details: Some(json!({"ms": 900})) },
@@ -322,7 +323,7 @@ fn journal() -> Vec<Entry> {
             tool: Some("file_operations".into()),
             agent,
             error: true,
-            more: Some(digest()),
+            more: Some(Digest::of(b"more")),
             hidden: true,
         },
     ]

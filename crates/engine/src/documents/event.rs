@@ -369,7 +369,9 @@ fn of_run(event: &RunEvent, step: &str) -> String {
         RunEvent::StartApproved { .. } => format!("The start of {step} was approved."),
         RunEvent::StartRejected { .. } => format!("The start of {step} was rejected."),
         RunEvent::AttemptBegan { attempt, .. } => format!("Attempt {attempt} of {step} began."),
-        RunEvent::AttemptRestarted { .. } => format!("{step} was begun again after a crash."),
+        RunEvent::AttemptRestarted { .. } => {
+            format!("{step} was started again: the process that worked on it had ended.")
+        }
         RunEvent::FormSubmitted { .. } => format!("The form of {step} was filled in."),
         RunEvent::InputGiven { .. } => format!("{step} was given its input."),
         RunEvent::ArtifactMade { made, .. } => format!("{step} made “{}”.", made.name),

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use holdpoint_core::facts::Plans;
 use holdpoint_core::plan::NodeShape;
 use holdpoint_core::state::run::{Execution, Node, NodeKind, RunState};
 use holdpoint_core::{ExecutionId, NodeNo, RunId, StepId};
@@ -74,7 +73,7 @@ impl Engine {
         let state = source.state();
         let mut graph =
             GraphDocument { run_id: run, nodes: Vec::new(), edges: Vec::new(), points: points(state) };
-        let Some(plan) = state.plan.and_then(|digest| self.inner.plans.plan(digest)) else {
+        let Some(plan) = source.plan() else {
             return Ok(graph);
         };
         let visits = visits(state);

@@ -8,7 +8,9 @@ use holdpoint_core::places::run_place;
 use holdpoint_core::rows::{Cell, Table};
 use holdpoint_core::state::run::Execution;
 use holdpoint_core::state::{PipelineState, RunState};
-use holdpoint_core::{CheckpointId, ExecNo, ExecutionId, PipelineId, Rejection, RunId, State, StreamId};
+use holdpoint_core::{
+    CheckpointId, ExecNo, ExecutionId, LoadedPlan, PipelineId, Rejection, RunId, State, StreamId,
+};
 use holdpoint_store::{Query, Record};
 use uuid::Uuid;
 
@@ -46,6 +48,10 @@ impl RunSource {
             Some(inside) => format!("{folder}/{inside}"),
             None => recorded,
         }
+    }
+
+    pub(super) fn plan(&self) -> Option<&LoadedPlan> {
+        self.loaded.plan.as_deref()
     }
 
     pub(super) fn state(&self) -> &RunState {

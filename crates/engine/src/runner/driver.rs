@@ -1,57 +1,75 @@
 //! One run's driver: does what the run owes, all at once, until nothing is owed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use futures_util::StreamExt;
-use futures_util::stream::FuturesUnordered;
-use holdpoint_core::commands::record_outcome::{Outcome, RecordOutcome};
 use holdpoint_core::state::RunState;
 use holdpoint_core::state::run::{EffectId, EffectKind, TimerId};
-use holdpoint_core::{Actor, Body, Command, RunCommand, RunId, State, StreamId, Timestamp, owed};
-use holdpoint_store::{BoxFuture, Fence};
+use holdpoint_core::{Actor, Body, Command, RunCommand, RunId, State, StreamId, Timestamp, due, owed};
+use holdpoint_store::{Append, Fence, StoreError, WorkChange};
+use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::Driver;
+use super::effect::{self, Backoff, is_transient};
 use crate::executor::Job;
 use crate::load::Loaded;
+use crate::submit::AT_ONCE;
 use crate::work::Desk;
 use crate::{Engine, SubmitError};
-
-/// How long work waits for its folder; after that it makes what it needs itself.
-const FILES: Duration = Duration::from_secs(5);
-
-type Work = BoxFuture<'static, (EffectId, Outcome)>;
 
 struct Drive {
     engine: Engine,
     driver: Arc<Driver>,
-    /// What is being done, with the way to stop it.
-    doing: BTreeMap<EffectId, CancellationToken>,
-    works: FuturesUnordered<Work>,
+    /// What is being done, with its number and the way to stop it.
+    doing: BTreeMap<EffectId, (u64, CancellationToken)>,
+    /// How many pieces of work were started.
+    begun: u64,
+    /// Owed work that an owner which died may have started; none before the first look.
+    inherited: Option<BTreeSet<EffectId>>,
+    /// Tasks of their own: one of them may hold the lock that this driver waits for.
+    works: JoinSet<Finished>,
+}
+
+/// A piece of work that is over.
+struct Finished {
+    effect: EffectId,
+    number: u64,
+    end: Result<(), SubmitError>,
 }
 
 /// What a driver does next.
 enum Next {
     Look,
-    Finished(EffectId, Outcome),
+    Finished(Finished),
     Timer(TimerId),
+    /// A piece of work has panicked.
+    Broken(JoinError),
     Stop,
+}
+
+/// What a look at the run found.
+enum Looked {
+    /// There is nothing to wait for.
+    Done,
+    /// Work goes on, or a time is waited for.
+    Waits(Option<(TimerId, Timestamp)>),
 }
 
 /// Drives a run to the point where it owes nothing.
 pub(super) async fn drive(engine: Engine, driver: Arc<Driver>) {
     let run = driver.lease.run;
-    let mut drive = Drive { engine, driver, doing: BTreeMap::new(), works: FuturesUnordered::new() };
+    let works = JoinSet::new();
+    let mut drive = Drive { engine, driver, doing: BTreeMap::new(), begun: 0, inherited: None, works };
     if let Err(cause) = drive.go().await {
         match cause {
             SubmitError::Fenced(epoch) => tracing::info!(%run, epoch, "the run's work was taken over"),
             cause => tracing::warn!(%run, %cause, "the run's work cannot go on now"),
         }
     }
-    for cancel in drive.doing.values() {
+    for (_, cancel) in drive.doing.values() {
         cancel.cancel();
     }
     // A commit that owes something new comes with a new lease, and that with a new driver: nothing is
@@ -64,53 +82,109 @@ impl Drive {
         self.driver.lease.run
     }
 
+    fn fence(&self) -> Fence {
+        Fence { run: self.run(), epoch: self.driver.lease.epoch }
+    }
+
     async fn go(&mut self) -> Result<(), SubmitError> {
-        let mut fresh = !self.driver.taken_over;
         // What this process knows of the run may be old: somebody else held it, or a sender went away before
         // its commit was known here.
-        self.engine.view(StreamId::Run(self.run())).await?;
+        let mut is_old = true;
+        let mut pause = Backoff::default();
+        let mut fired = None;
         loop {
-            let loaded = self.engine.load(StreamId::Run(self.run())).await?.1;
-            let State::Run(state) = &loaded.state else { return Ok(()) };
-            self.driver.seen.store(loaded.version.0, Ordering::Relaxed);
-            let (effects, timer) = owed(state);
-            let stopping = self.engine.inner.runner.stopping.is_cancelled();
-            if !fresh {
-                fresh = true;
-                self.mark_restarted(&effects).await?;
-                continue;
-            }
-            self.stop_unwanted(state);
-            if !stopping {
-                for (effect, kind) in &effects {
-                    self.begin(&loaded, *effect, *kind).await?;
+            let looked = self.fire_and_look(fired.take(), is_old).await;
+            let (timer, again) = match looked {
+                Ok(Looked::Done) => return Ok(()),
+                Ok(Looked::Waits(timer)) => {
+                    (is_old, pause) = (false, Backoff::default());
+                    (timer, None)
                 }
-            }
-            if self.doing.is_empty() && (effects.is_empty() || stopping) && (timer.is_none() || stopping) {
-                return Ok(());
-            }
-            match self.wait(timer).await {
+                // Work in flight goes on meanwhile: its outcome must not be lost with this look.
+                Err(cause) if is_transient(&cause) => {
+                    tracing::warn!(run = %self.run(), %cause, "a run could not be looked at; it is tried again");
+                    (None, Some(pause.next()))
+                }
+                Err(cause) => return Err(cause),
+            };
+            match self.wait(timer, again).await {
                 Next::Look => {}
-                Next::Finished(effect, outcome) => self.record(effect, outcome).await?,
-                Next::Timer(timer) => self.fire(timer).await?,
+                Next::Finished(Finished { effect, number, end }) => {
+                    if self.doing.get(&effect).is_some_and(|(doing, _)| *doing == number) {
+                        self.doing.remove(&effect);
+                    }
+                    end?;
+                }
+                Next::Timer(timer) => fired = Some(timer),
+                Next::Broken(cause) => {
+                    let cause = StoreError::Io(format!("a piece of work has broken off: {cause}"));
+                    return Err(cause.into());
+                }
                 Next::Stop => return Ok(()),
             }
         }
     }
 
-    /// Work that somebody else may have begun is marked as begun again.
-    async fn mark_restarted(&mut self, effects: &[(EffectId, EffectKind)]) -> Result<(), SubmitError> {
-        for (effect, _) in effects {
-            match self.submit(RunCommand::RestartAttempt(*effect)).await {
-                Ok(()) | Err(SubmitError::Rejected(_)) => {}
-                Err(cause) => return Err(cause),
+    async fn fire_and_look(&mut self, fired: Option<TimerId>, is_old: bool) -> Result<Looked, SubmitError> {
+        if let Some(timer) = fired {
+            self.fire(timer).await?;
+        }
+        if is_old {
+            self.engine.view(StreamId::Run(self.run())).await?;
+        }
+        self.look().await
+    }
+
+    /// Starts what is owed and stops what is not.
+    async fn look(&mut self) -> Result<Looked, SubmitError> {
+        let loaded = self.engine.load(StreamId::Run(self.run())).await?.1;
+        let State::Run(state) = &loaded.state else { return Ok(Looked::Done) };
+        self.driver.seen.store(loaded.version.0, Ordering::Relaxed);
+        let (effects, timer) = owed(state);
+        let abandoned = self.driver.abandoned;
+        self.inherited.get_or_insert_with(|| effects.iter().map(|(e, _)| *e).filter(|_| abandoned).collect());
+        self.engine.inner.runner.keep_started(self.run(), |effect| state.owed.contains_key(effect));
+        self.stop_unwanted(state);
+        let stopping = self.engine.inner.runner.stopping.is_cancelled();
+        if !stopping {
+            for (effect, kind) in &effects {
+                self.begin(&loaded, *effect, *kind).await?;
             }
         }
-        Ok(())
+        if self.doing.is_empty() && stopping {
+            self.give_back(state, &effects).await?;
+            return Ok(Looked::Done);
+        }
+        if self.doing.is_empty() && effects.is_empty() && timer.is_none() {
+            return Ok(Looked::Done);
+        }
+        Ok(Looked::Waits(timer))
+    }
+
+    /// A process that ends leaves what it has not started to others, who then need not take it for cut off.
+    async fn give_back(
+        &mut self,
+        state: &RunState,
+        effects: &[(EffectId, EffectKind)],
+    ) -> Result<(), SubmitError> {
+        let Some(due) = due(state, AT_ONCE) else { return Ok(()) };
+        if effects.iter().any(|(effect, _)| self.may_be_begun(effect)) {
+            return Ok(());
+        }
+        let work = [None, Some(due)].map(|due| WorkChange { run: self.run(), due, take: false }).to_vec();
+        let append = Append { fence: Some(self.fence()), work, ..Append::default() };
+        let engine = self.engine.clone();
+        engine.log().append(append).await.map(drop).map_err(|refused| engine.refused(refused))
+    }
+
+    /// Whether this process, or an owner that died, may have started a piece of work.
+    fn may_be_begun(&self, effect: &EffectId) -> bool {
+        let inherited = self.inherited.as_ref().is_some_and(|inherited| inherited.contains(effect));
+        inherited || self.engine.inner.runner.has_started(self.run(), effect)
     }
 
     fn stop_unwanted(&mut self, state: &RunState) {
-        self.doing.retain(|effect, cancel| {
+        self.doing.retain(|effect, (_, cancel)| {
             let wanted = state.gone.is_none() && state.owed.contains_key(effect);
             if !wanted {
                 cancel.cancel();
@@ -130,13 +204,12 @@ impl Drive {
         }
         let State::Run(state) = &loaded.state else { return Ok(()) };
         let Some(execution) = state.execution(effect.x) else { return Ok(()) };
-        let Some(body) = self.body(state, execution.body, &execution.place.step).await? else {
+        let Some(body) = self.body(loaded, state, execution.body, &execution.place.step).await? else {
             return Ok(());
         };
-        // The work's folder is where it belongs before the work looks for it.
-        if state.pipeline().is_some() {
-            self.engine.files_settled(self.engine.log_head(), FILES).await;
-        }
+        let first = self.engine.inner.runner.start(self.run(), effect);
+        let inherited = self.inherited.as_mut().is_some_and(|inherited| inherited.remove(&effect));
+        let restarted = inherited || !first;
         let cancel = CancellationToken::new();
         let job = Job {
             run: self.run(),
@@ -144,7 +217,7 @@ impl Drive {
             kind,
             body,
             execution: execution.clone(),
-            restarted: self.driver.taken_over,
+            restarted,
             cancel: cancel.clone(),
             desk: Desk {
                 engine: self.engine.clone(),
@@ -152,17 +225,20 @@ impl Drive {
                 effect,
                 execution: execution.id,
                 pipeline: state.pipeline(),
-                fence: Fence { run: self.run(), epoch: self.driver.lease.epoch },
+                fence: self.fence(),
             },
         };
-        let work = self.engine.inner.parts.executor.run(job);
-        self.doing.insert(effect, cancel);
-        self.works.push(Box::pin(async move { (effect, work.await) }));
+        self.begun += 1;
+        let number = self.begun;
+        self.doing.insert(effect, (number, cancel));
+        let work = effect::carry_out(self.engine.clone(), self.fence(), job);
+        self.works.spawn(async move { Finished { effect, number, end: work.await } });
         Ok(())
     }
 
     async fn body(
         &mut self,
+        loaded: &Loaded,
         state: &RunState,
         pinned: Option<holdpoint_core::Digest>,
         step: &holdpoint_core::StepId,
@@ -172,13 +248,10 @@ impl Drive {
             let State::Pipeline(pipeline) = &loaded.state else { return Ok(None) };
             return Ok(pipeline.bodies.get(&digest).map(|d| Arc::new(Body::Checkpoint(d.clone()))));
         }
-        let plan = state
-            .plan
-            .and_then(|digest| holdpoint_core::facts::Plans::plan(&self.engine.inner.plans, digest));
-        Ok(plan.and_then(|plan| plan.bodies.get(step).cloned()))
+        Ok(loaded.plan.as_ref().and_then(|plan| plan.bodies.get(step).cloned()))
     }
 
-    async fn wait(&mut self, timer: Option<(TimerId, Timestamp)>) -> Next {
+    async fn wait(&mut self, timer: Option<(TimerId, Timestamp)>, again: Option<Duration>) -> Next {
         let runner = &self.engine.inner.runner;
         let stopping = runner.stopping.is_cancelled();
         let clock = &self.engine.inner.parts.clock;
@@ -192,39 +265,32 @@ impl Drive {
                 None => std::future::pending().await,
             }
         };
+        let again = async move {
+            match again {
+                Some(pause) => tokio::time::sleep(pause).await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             biased;
             () = runner.abandoned.cancelled() => Next::Stop,
             () = self.driver.lost.cancelled() => Next::Stop,
-            Some((effect, outcome)) = self.works.next(), if !self.works.is_empty() => Next::Finished(effect, outcome),
+            Some(ended) = self.works.join_next(), if !self.works.is_empty() => match ended {
+                Ok(finished) => Next::Finished(finished),
+                Err(cause) => Next::Broken(cause),
+            },
             () = self.driver.changed.notified() => Next::Look,
             () = runner.stopping.cancelled(), if !stopping => Next::Look,
+            () = again => Next::Look,
             (id, at) = timer => if clock.now() >= at { Next::Timer(id) } else { Next::Look },
         }
     }
 
-    async fn record(&mut self, effect: EffectId, outcome: Outcome) -> Result<(), SubmitError> {
-        let wanted = self.doing.remove(&effect).is_some();
-        if !wanted {
-            return Ok(());
-        }
-        match self.submit(RunCommand::RecordOutcome(RecordOutcome { effect, outcome })).await {
-            // Somebody ended the attempt meanwhile; what stands in the log counts.
-            Ok(()) | Err(SubmitError::Rejected(_)) => Ok(()),
-            Err(cause) => Err(cause),
-        }
-    }
-
     async fn fire(&mut self, timer: TimerId) -> Result<(), SubmitError> {
-        match self.submit(RunCommand::FireTimer(timer)).await {
-            Ok(()) | Err(SubmitError::Rejected(_)) => Ok(()),
+        let command = Command::Run(self.run(), RunCommand::FireTimer(timer));
+        match self.engine.submit_fenced(Actor::system(), None, Some(self.fence()), command).await {
+            Ok(_) | Err(SubmitError::Rejected(_)) => Ok(()),
             Err(cause) => Err(cause),
         }
-    }
-
-    async fn submit(&mut self, command: RunCommand) -> Result<(), SubmitError> {
-        let fence = Fence { run: self.run(), epoch: self.driver.lease.epoch };
-        let command = Command::Run(self.run(), command);
-        self.engine.submit_fenced(Actor::system(), None, Some(fence), command).await.map(drop)
     }
 }

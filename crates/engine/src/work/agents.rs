@@ -11,19 +11,20 @@ use holdpoint_core::definition::{
 use holdpoint_core::event::{Entry, Level, Usage};
 use serde_json::json;
 
+use super::Worker;
 use super::collect::{collect, file_name};
 use super::desk::Desk;
 use super::noted::Noted;
 use super::offered::Offered;
 use super::purse::Purse;
-use super::room::{Given, GivenFiles, Room, put};
+use super::room::{Given, GivenFiles, Room, empty, put};
 use super::stop::Stop;
 use super::table::Seat;
-use super::{Worker, snapshot};
+use super::workspace::{Last, Workspace};
 use crate::executor::Job;
 
 /// The name under which an attempt's files at its beginning are pinned.
-pub(crate) const WORKSPACE: &str = "workspace";
+pub(crate) const WORKSPACE: &str = "workspace/";
 /// The name under which what an agent is told is pinned, before its own name.
 pub(crate) const CONTEXT: &str = "context ";
 
@@ -50,14 +51,20 @@ impl Worker {
         let entries = desk.open().await?;
         let room = Room::of(desk)?;
         let given = self.given(desk).await?;
+        if entries.is_empty() {
+            empty(&room.staging)?;
+        } else if matches!(Last::of(&entries, WORKSPACE), Last::Tree(_)) {
+            room.reset(desk.fence.epoch)?;
+        }
         room.furnish(&given).await?;
-        self.settle_files(job, &room, definition, &entries).await?;
+        let workspace = Workspace::of(desk, room.clone());
+        self.settle_files(job, &workspace, definition, &entries).await?;
         let noted = Noted::of(&entries);
         // What is outside is not reached when a run is played.
         let is_played = self.recording.is_some() || self.rehearsal.is_some();
         let offered =
             if is_played { Offered::default() } else { self.offered(desk, config, &entries).await? };
-        let mut seat = Seat::new(self, desk, &room, purse, entries, job.cancel.clone()).await?;
+        let mut seat = Seat::new(self, desk, &workspace, purse, entries, job.cancel.clone()).await?;
         let has = |tool: &str| config.tools.iter().any(|name| name == tool);
         if has(FILE_OPERATIONS) {
             let declared = definition.output.artifacts.iter().map(file_name).collect();
@@ -189,40 +196,23 @@ impl Worker {
     async fn settle_files(
         &self,
         job: &Job,
-        room: &Room,
+        workspace: &Workspace,
         definition: &CheckpointDefinition,
         entries: &[Entry],
     ) -> Result<(), Stop> {
         let desk = &job.desk;
-        let last = entries.iter().rev().find_map(|entry| match entry {
-            Entry::ToolResult { workspace, .. } => *workspace,
-            Entry::Pinned { name, digest } if &**name == WORKSPACE => Some(*digest),
-            _ => None,
-        });
-        if let Some(digest) = last {
-            let packed = desk.bytes(digest).await?;
-            let room = room.clone();
-            let unpacked = tokio::task::spawn_blocking(move || snapshot::unpack(&room, &packed)).await;
-            unpacked.map_err(std::io::Error::other)??;
-            return Ok(());
-        }
-        if !entries.is_empty() {
-            return Ok(());
+        match Last::of(entries, WORKSPACE) {
+            Last::Tree(digest) => return workspace.restore(digest).await,
+            Last::NotKept => return Ok(()),
+            Last::Nothing if !entries.is_empty() => return Ok(()),
+            Last::Nothing => {}
         }
         if !job.execution.feedback.is_empty() {
-            bring_back(desk, room, &definition.output.artifacts).await?;
+            bring_back(desk, &workspace.room, &definition.output.artifacts).await?;
         }
-        let (pack_of, room) = (desk.clone(), room.clone());
-        let packed = tokio::task::spawn_blocking(move || snapshot::pack(&room))
-            .await
-            .map_err(std::io::Error::other)??;
-        if let Some(bytes) = packed {
-            let (digest, _) = pack_of.keep(bytes).await?;
-            desk.write(vec![Entry::Pinned { name: WORKSPACE.into(), digest }]).await?;
-        } else {
-            let text = "the workspace is too large to be kept: after a crash the work goes on with the files as they are";
-            desk.log(Level::Warning, text, None).await?;
-        }
+        let kept = workspace.capture().await?;
+        let pinned = kept.tree.map(|digest| Entry::Pinned { name: WORKSPACE.into(), digest });
+        desk.write(pinned.into_iter().chain(kept.log).collect()).await?;
         Ok(())
     }
 }

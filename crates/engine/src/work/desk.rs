@@ -12,6 +12,7 @@ use holdpoint_core::{
 use holdpoint_store::Fence;
 use serde_json::Value;
 
+use crate::runner::{Backoff, is_transient};
 use crate::{Engine, SubmitError};
 
 /// Content beyond this stands beside the log.
@@ -46,8 +47,14 @@ impl Desk {
             attempt: self.effect.attempt,
             check: self.effect.part == Part::Check,
         };
+        let stream = StreamId::Journal(self.execution);
+        let part = match &self.engine.view(stream).await?.state {
+            State::Journal(journal) => journal.parts.get(&self.effect).copied(),
+            State::Home(_) | State::Pipeline(_) | State::Run(_) => None,
+        };
+        let Some(part) = part else { return self.write(vec![begin]).await.map(|()| Vec::new()) };
         let mut ours = None;
-        let (mut after, stream) = (Version(0), StreamId::Journal(self.execution));
+        let mut after = Version(part.0.saturating_sub(1));
         loop {
             let rows = self.engine.log().read(stream, after, PAGE).await?;
             for row in &rows {
@@ -65,17 +72,22 @@ impl Desk {
                 break;
             }
         }
-        match ours {
-            Some(entries) => Ok(entries),
-            None => self.write(vec![begin]).await.map(|()| Vec::new()),
-        }
+        Ok(ours.unwrap_or_default())
     }
 
-    /// Writes entries; when this answers they are durable.
+    /// Writes entries; when this answers they are durable. A store that refuses for a while makes the work wait.
     pub async fn write(&self, entries: Vec<Entry>) -> Result<(), SubmitError> {
-        let command =
-            Command::WriteJournal { run: self.run, x: self.effect.x, execution: self.execution, entries };
-        self.engine.submit_fenced(Actor::system(), None, Some(self.fence), command).await.map(drop)
+        let (run, execution, effect) = (self.run, self.execution, self.effect);
+        let command = Command::WriteJournal { run, execution, effect, entries };
+        let mut pause = Backoff::default();
+        loop {
+            let command = command.clone();
+            match self.engine.submit_fenced(Actor::system(), None, Some(self.fence), command).await {
+                Ok(_) => return Ok(()),
+                Err(cause) if is_transient(&cause) => tokio::time::sleep(pause.next()).await,
+                Err(cause) => return Err(cause),
+            }
+        }
     }
 
     /// Writes one line of the log.

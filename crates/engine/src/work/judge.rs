@@ -20,6 +20,7 @@ use super::purse::Purse;
 use super::room::Room;
 use super::stop::Stop;
 use super::table::Seat;
+use super::workspace::Workspace;
 use crate::executor::Job;
 
 /// The most of one output that a judge is shown.
@@ -67,8 +68,8 @@ impl Worker {
         let Some(question) = question(validation, &outputs) else {
             return Ok(Outcome::Judged { passed: true, reasons: Vec::new(), usage: Usage::default() });
         };
-        let room = Room::of(desk)?;
-        let mut seat = Seat::new(self, desk, &room, purse, entries, job.cancel.clone()).await?;
+        let workspace = Workspace::of(desk, Room::of(desk)?);
+        let mut seat = Seat::new(self, desk, &workspace, purse, entries, job.cancel.clone()).await?;
         seat.made_up = self.rehearsal.as_ref().map(|rehearsal| rehearsal.part(desk, definition));
         let config = definition.execution.agent_config.as_ref();
         let model_name =

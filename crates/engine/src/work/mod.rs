@@ -16,10 +16,10 @@ mod rehearsal;
 mod room;
 mod script;
 mod shorten;
-mod snapshot;
 mod stop;
 mod summaries;
 mod table;
+mod workspace;
 
 use std::path::PathBuf;
 use std::sync::Arc;

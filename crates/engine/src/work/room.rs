@@ -73,6 +73,24 @@ impl Room {
         Ok(room)
     }
 
+    /// Gives work that is started again folders of its own, which are empty. A copy of it that still runs, because its
+    /// process was only stopped, keeps the old ones: it reaches folders and not names, and so never these.
+    pub fn reset(&self, epoch: u64) -> io::Result<()> {
+        let left = self.base.join(format!(".left_{epoch}"));
+        make(&left)?;
+        for name in ["workspace", "artifacts_staging", "inputs", "run"] {
+            // What an earlier start under this epoch has left is in the way of what this one leaves.
+            absent_is_fine(std::fs::remove_dir_all(left.join(name)))?;
+            absent_is_fine(std::fs::rename(self.base.join(name), left.join(name)))?;
+        }
+        for folder in [&self.workspace, &self.staging, &self.inputs] {
+            make(folder)?;
+        }
+        // A copy may write there at this moment; then the folder goes with the execution's.
+        let _ = std::fs::remove_dir_all(&left);
+        Ok(())
+    }
+
     /// Puts files into `inputs`, and nothing else.
     pub async fn furnish(&self, given: &GivenFiles) -> Result<(), Stop> {
         tokio::fs::remove_dir_all(&self.inputs).await?;
@@ -93,6 +111,19 @@ pub(super) fn put(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
         Ok(()) | Err(_) => {}
     }
     std::fs::File::options().write(true).create_new(true).mode(0o600).open(path)?.write_all(bytes)
+}
+
+fn absent_is_fine(done: io::Result<()>) -> io::Result<()> {
+    match done {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Removes what an earlier attempt had left, so that it is not taken for this one's.
+pub(super) fn empty(folder: &Path) -> io::Result<()> {
+    std::fs::remove_dir_all(folder)?;
+    make(folder)
 }
 
 pub(super) fn make(folder: &Path) -> io::Result<()> {
@@ -165,4 +196,31 @@ async fn files(engine: &Engine, given: &GivenOutput) -> Result<Vec<Given>, Stop>
         });
     }
     Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::{Room, make};
+
+    #[test]
+    fn a_copy_that_still_runs_keeps_its_own_folders() {
+        let home = tempfile::tempdir().expect("a folder");
+        let base = home.path().to_owned();
+        let room = Room {
+            workspace: base.join("workspace"),
+            staging: base.join("artifacts_staging"),
+            inputs: base.join("inputs"),
+            scripts: base.join("scripts"),
+            base,
+        };
+        make(&room.staging).expect("made");
+        let mut old = std::fs::File::create(room.staging.join("report.txt")).expect("made");
+        room.reset(2).expect("reset");
+        old.write_all(b"the line of a copy").expect("written somewhere");
+        assert!(room.workspace.is_dir() && room.inputs.is_dir());
+        assert_eq!(std::fs::read_dir(&room.staging).expect("a folder").count(), 0);
+        room.reset(2).expect("reset once more");
+    }
 }

@@ -1,6 +1,5 @@
 //! Running scripts: a Python function, or any executable file, in the sandbox.
 
-use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
@@ -17,7 +16,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::collect::collect;
 use super::desk::Desk;
-use super::room::{GivenFiles, Room, make};
+use super::room::{GivenFiles, Room, empty, make};
 use super::stop::Stop;
 use super::{Found, Worker};
 use crate::executor::Job;
@@ -67,10 +66,13 @@ impl Worker {
         let before = desk.open().await?;
         let room = Room::of(desk)?;
         let given = self.given(desk).await?;
-        room.furnish(&given).await?;
-        if before.is_empty() {
-            empty(&room.staging)?;
+        if job.restarted || !before.is_empty() {
+            room.reset(desk.fence.epoch)?;
         } else {
+            empty(&room.staging)?;
+        }
+        room.furnish(&given).await?;
+        if !before.is_empty() {
             let text = "the script was cut off and begins again, as the same attempt";
             desk.log(Level::Warning, text, None).await?;
         }
@@ -285,12 +287,6 @@ async fn write(desk: &Desk, lines: &mut Vec<Line>) -> Result<(), Stop> {
     };
     let entries: Vec<Entry> = std::mem::take(lines).into_iter().map(entry).collect();
     if entries.is_empty() { Ok(()) } else { Ok(desk.write(entries).await?) }
-}
-
-/// Removes what an earlier attempt had left, so that it is not taken for this one's.
-fn empty(folder: &Path) -> io::Result<()> {
-    std::fs::remove_dir_all(folder)?;
-    make(folder)
 }
 
 /// The Python of a machine.

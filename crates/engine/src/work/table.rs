@@ -14,14 +14,14 @@ use holdpoint_store::BoxFuture;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use super::Worker;
 use super::desk::Desk;
 use super::offered::Offered;
 use super::purse::Purse;
 use super::recording::Played;
 use super::rehearsal;
-use super::room::Room;
 use super::stop::Stop;
-use super::{Worker, snapshot};
+use super::workspace::{KeptFiles, Workspace};
 use crate::{Engine, SubmitError};
 
 /// What was said or done under a key.
@@ -37,7 +37,7 @@ pub(super) enum Kept {
 pub(super) struct Seat<'a> {
     pub worker: &'a Worker,
     pub desk: &'a Desk,
-    pub room: &'a Room,
+    pub workspace: &'a Workspace,
     pub files: Option<Files>,
     pub code: bool,
     /// Whether code reaches the network.
@@ -59,7 +59,7 @@ impl<'a> Seat<'a> {
     pub async fn new(
         worker: &'a Worker,
         desk: &'a Desk,
-        room: &'a Room,
+        workspace: &'a Workspace,
         purse: &'a Purse,
         entries: Vec<Entry>,
         cancel: CancellationToken,
@@ -75,7 +75,7 @@ impl<'a> Seat<'a> {
         Ok(Self {
             worker,
             desk,
-            room,
+            workspace,
             files: None,
             code: false,
             network: false,
@@ -105,7 +105,7 @@ impl<'a> Seat<'a> {
             },
             CODE_EXECUTION if self.code => self
                 .worker
-                .code(self.room, self.network, call.input, &self.cancel)
+                .code(&self.workspace.room, self.network, call.input, &self.cancel)
                 .await
                 .map_err(|stop| halted(&stop)),
             // Whatever is outside is not reached when a run is played again.
@@ -141,20 +141,6 @@ impl<'a> Seat<'a> {
         tokio::select! {
             done = session.call(&tool.name, call.input) => Ok(done),
             () = self.cancel.cancelled() => Err(Halt::new("cancelled", "the work was stopped")),
-        }
-    }
-
-    /// The files as they are after a call, packed and kept.
-    async fn packed(&self) -> Result<Option<holdpoint_core::Digest>, Halt> {
-        let room = self.room.clone();
-        let packed = tokio::task::spawn_blocking(move || snapshot::pack(&room)).await;
-        let packed = packed.map_err(std::io::Error::other).and_then(|packed| packed);
-        match packed.map_err(|cause| halted(&cause.into()))? {
-            Some(bytes) => {
-                let (digest, _) = self.desk.keep(bytes).await.map_err(|cause| halted(&cause.into()))?;
-                Ok(Some(digest))
-            }
-            None => Ok(None),
         }
     }
 }
@@ -316,12 +302,16 @@ impl Table for Seat<'_> {
     fn act<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<Part, Halt>> {
         Box::pin(async move {
             let done = self.carry_out(call).await?;
-            let workspace = if done.wrote { self.packed().await? } else { None };
+            let files = if done.wrote {
+                self.workspace.capture().await.map_err(|stop| halted(&stop))?
+            } else {
+                KeptFiles::default()
+            };
             let (content, more) = self.fit(json!(done.content)).await?;
             let entry = Entry::ToolResult {
                 call: call.id.into(),
                 content,
-                workspace,
+                workspace: files.tree,
                 key: Some(call.key.into()),
                 tool: Some(call.tool.into()),
                 agent: Some(call.agent.into()),
@@ -329,7 +319,7 @@ impl Table for Seat<'_> {
                 more,
                 hidden: self.hidden,
             };
-            self.write(vec![entry]).await?;
+            self.write(std::iter::once(entry).chain(files.log).collect()).await?;
             let (tool_use_id, content) = (call.id.to_owned(), done.content);
             Ok(Part::ToolResult { tool_use_id, content, is_error: done.is_error })
         })

@@ -219,7 +219,7 @@ fn plan(steps: u32, retries: u32) -> Plan {
 pub fn start_plan(plan: Plan) -> (Command, RunId) {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let run =
-        RunId(Uuid::from_u128(0x7000_8000_0000_0000_0000 + u128::from(NEXT.fetch_add(1, Ordering::Relaxed))));
+        RunId(Uuid::from_u128((0x7000_8000_0000 + u128::from(NEXT.fetch_add(1, Ordering::Relaxed))) << 32));
     let source = Source::Plan { plan: Arc::new(plan), title: "notes".into(), session: None };
     (Command::StartRun(StartRun { run, source, start: true }), run)
 }

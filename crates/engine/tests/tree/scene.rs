@@ -70,9 +70,9 @@ pub fn ann() -> Actor {
     Actor::person("ann")
 }
 
-/// The n-th run.
+/// The n-th run. Ids of executions are those of their run with a number added, so runs are far apart.
 pub fn run_id(n: u128) -> RunId {
-    RunId(Uuid::from_u128(0x1000 + n))
+    RunId(Uuid::from_u128((0x1000 + n) << 32))
 }
 
 fn definition(

@@ -1,14 +1,13 @@
 //! What a pipeline file would change. The rules themselves are asked, so that what is shown is what happens.
 
 use std::fmt;
-use std::sync::Arc;
 
 use holdpoint_core::event::PipelineEvent;
-use holdpoint_core::facts::{Evaluator, Facts, Offers, Plans};
+use holdpoint_core::facts::{Evaluator, Facts, Offers};
 use holdpoint_core::state::PipelineState;
 use holdpoint_core::{
-    Actor, CheckpointId, Command, CommandId, Digest, Envelope, Event, LoadedPlan, PipelineCommand,
-    PipelineId, Rejection, State, StreamId, Timestamp, World, decide,
+    Actor, CheckpointId, Command, CommandId, Envelope, Event, PipelineCommand, PipelineId, Rejection, State,
+    StreamId, Timestamp, World, decide,
 };
 use serde::Serialize;
 use uuid::Uuid;
@@ -92,18 +91,10 @@ pub fn plan_changes(
         actor: Actor::system(),
         command: Command::Pipeline(id, PipelineCommand::Apply(file.content.clone())),
     };
-    let decision = decide(&world, &envelope, Facts { evaluator, plans: &NoPlans, offers })?;
+    let decision = decide(&world, &envelope, Facts { evaluator, offers })?;
     let before = present.cloned().unwrap_or_default();
     let events = decision.writes.iter().flat_map(|write| &write.events);
     Ok(events.filter_map(|event| change(event, &before)).collect())
-}
-
-struct NoPlans;
-
-impl Plans for NoPlans {
-    fn plan(&self, _digest: Digest) -> Option<Arc<LoadedPlan>> {
-        None
-    }
 }
 
 fn change(event: &Event, before: &PipelineState) -> Option<Change> {

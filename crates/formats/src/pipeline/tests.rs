@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
-use holdpoint_core::facts::{Evaluator, Facts, NothingKnown, Plans, Verdict};
+use holdpoint_core::facts::{Evaluator, Facts, NothingKnown, Verdict};
 use holdpoint_core::state::PipelineState;
 use holdpoint_core::{
-    Actor, Command, CommandId, Digest, Envelope, LoadedPlan, PipelineCommand, PipelineId, State, StreamId,
-    Timestamp, World, decide,
+    Actor, Command, CommandId, Envelope, PipelineCommand, PipelineId, State, StreamId, Timestamp, World,
+    decide,
 };
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -33,12 +33,6 @@ impl Evaluator for Lenient {
     }
 }
 
-impl Plans for Lenient {
-    fn plan(&self, _: Digest) -> Option<std::sync::Arc<LoadedPlan>> {
-        None
-    }
-}
-
 /// Applies a file.
 fn apply(file: &PipelineFile, before: Option<&PipelineState>) -> PipelineState {
     let id = PipelineId(Uuid::from_u128(1));
@@ -49,8 +43,7 @@ fn apply(file: &PipelineFile, before: Option<&PipelineState>) -> PipelineState {
     let command = Command::Pipeline(id, PipelineCommand::Apply(file.content.clone()));
     let id = CommandId(Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0000));
     let envelope = Envelope { id, at: Timestamp(1), actor: Actor::person("ann"), command };
-    let decision =
-        decide(&world, &envelope, Facts { evaluator: &Lenient, plans: &Lenient, offers: &NothingKnown });
+    let decision = decide(&world, &envelope, Facts { evaluator: &Lenient, offers: &NothingKnown });
     let mut decision = decision.unwrap_or_else(|rejection| panic!("{rejection:?}"));
     match decision.after.remove(&stream) {
         Some(State::Pipeline(state)) => state,

@@ -175,6 +175,9 @@ codes! {
     BlobCorrupt "blob_corrupt" INTERNAL_SERVER_ERROR "Bytes damaged"
         "The stored bytes of an artifact are not those that were written. They are not served."
         "Run `holdpoint doctor`, and restore the home from a copy.";
+    LogCorrupt "log_corrupt" INTERNAL_SERVER_ERROR "Log damaged"
+        "Stored events are not those that were written; `stream` says which. Nothing is served from there or written to it, everything else works."
+        "Run `holdpoint audit verify`, and restore the home from a copy.";
     NotReady "not_ready" SERVICE_UNAVAILABLE "Not ready"
         "The server is starting, stopping, or what stands behind it does not answer."
         "Ask again in a moment.";

@@ -3,7 +3,7 @@
 use holdpoint_core::Rejection;
 use holdpoint_engine::SubmitError;
 use holdpoint_engine::tree::TreeError;
-use holdpoint_store::BlobError;
+use holdpoint_store::{BlobError, StoreError};
 use serde_json::json;
 
 use super::{Code, Problem};
@@ -90,6 +90,10 @@ impl From<SubmitError> for Problem {
             SubmitError::Blob(BlobError::TooLarge(_)) => (Code::TooLarge, error.to_string()),
             SubmitError::Blob(BlobError::Missing(_)) => (Code::BlobMissing, error.to_string()),
             SubmitError::Blob(BlobError::Corrupt(_)) => (Code::BlobCorrupt, error.to_string()),
+            SubmitError::Store(StoreError::LogCorrupt { stream, .. }) => {
+                tracing::error!(%error, "the log is damaged");
+                return Self::new(Code::LogCorrupt, error.to_string()).with("stream", stream.to_string());
+            }
             // What the disk said may name paths of this machine: it goes to the log and not to the client.
             SubmitError::Store(_) | SubmitError::Blob(BlobError::Io(_)) => {
                 tracing::error!(%error, "the store failed");

@@ -32,6 +32,11 @@ pub trait Health: Send + Sync + 'static {
     fn sandbox(&self) -> Option<&'static str> {
         None
     }
+
+    /// How many streams were found damaged: nothing is served from them.
+    fn damaged(&self) -> usize {
+        0
+    }
 }
 
 /// Why no work can be taken, in a sentence for people.
@@ -82,6 +87,9 @@ pub struct Ready {
     /// tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     sandbox: Option<&'static str>,
+    /// How many pipelines, runs and journals this server found damaged (`log_corrupt`), if any. Everything else works.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    damaged_streams: Option<usize>,
 }
 
 /// How the server is, and which.
@@ -117,5 +125,7 @@ pub async fn ready(State(app): State<App>) -> Result<Json<Ready>, Problem> {
         Err(NotReady { reason: "what stands behind the server does not answer".to_owned() })
     });
     answer.map_err(|missing| Problem::not_ready(missing.reason))?;
-    Ok(Json(Ready { status: "ready", sandbox: app.health().sandbox() }))
+    let health = app.health();
+    let damaged_streams = Some(health.damaged()).filter(|damaged| *damaged > 0);
+    Ok(Json(Ready { status: "ready", sandbox: health.sandbox(), damaged_streams }))
 }

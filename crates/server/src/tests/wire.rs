@@ -85,6 +85,23 @@ async fn readiness_follows_what_stands_behind() {
 }
 
 #[tokio::test]
+async fn readiness_says_that_streams_are_damaged() {
+    struct Hurt;
+    impl crate::Health for Hurt {
+        fn ready(&self) -> futures_util::future::BoxFuture<'_, Result<(), NotReady>> {
+            Box::pin(std::future::ready(Ok(())))
+        }
+
+        fn damaged(&self) -> usize {
+            2
+        }
+    }
+    let server = Running::start_with(App::new(Hurt), Router::new(), Limits::default()).await;
+    let answer = server.get("/readyz").await;
+    assert_eq!((answer.status(), answer.body()), (200, r#"{"status":"ready","damaged_streams":2}"#));
+}
+
+#[tokio::test]
 async fn a_head_is_answered_like_a_get_without_the_body() {
     let server = start().await;
     for (path, status) in [("/api/health", 200), ("/livez", 200), ("/readyz", 200), ("/nothing", 404)] {

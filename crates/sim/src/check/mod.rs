@@ -5,6 +5,7 @@
 
 mod attempts;
 mod gates;
+mod journals;
 mod record;
 mod rest;
 mod rollbacks;
@@ -55,6 +56,7 @@ pub async fn all(town: &Town) -> Result<Found, StoreError> {
     found.extend(record::folds(mirror.log(), &entries).await?);
     found.extend(record::blobs(mirror.log(), &entries).await);
     found.extend(record::acks(&lock(&town.journal).acks, &entries));
+    found.extend(journals::in_their_parts(&entries, &town.scenery.all_said()));
     found.extend(rollbacks::whole(&entries));
     found.extend(rest::at_rest(&mirror, town.scenery.clock.now(), &town.scenery.working()));
     let asked = lock(&town.journal).approvals.clone();

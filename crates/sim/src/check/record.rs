@@ -60,8 +60,10 @@ pub async fn blobs(log: &MemoryLog, entries: &[Entry]) -> Found {
     let mut named: BTreeMap<Digest, String> = BTreeMap::new();
     for entry in entries {
         for event in &entry.events {
-            for digest in event.blobs() {
-                named.entry(digest).or_insert_with(|| format!("{} at {}", entry.row.stream, entry.row.seq.0));
+            for blob in event.blobs() {
+                named
+                    .entry(blob.digest)
+                    .or_insert_with(|| format!("{} at {}", entry.row.stream, entry.row.seq.0));
             }
         }
     }

@@ -1,7 +1,8 @@
-//! Removing blob files that nothing refers to, and what crashes left behind.
+//! Removing blobs that nothing refers to, and what crashes left behind.
 //!
 //! A file is removed only if it is old and unreferenced while nobody can put it anew: both are looked at
-//! again under the folder's lock, right before.
+//! again under the folder's lock, right before. A small blob is removed by the writer, which also renews them: an append
+//! that carries one comes before the removal, and then it is not old, or after it, and then it is written again.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -10,13 +11,15 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use holdpoint_core::{Digest, Timestamp};
-use holdpoint_store::{BlobError, Swept};
+use holdpoint_store::{BlobError, StoreError, Swept};
 
 use super::folder::Folder;
-use super::{blocking, failed};
+use super::{SmallBlobs, blocking, failed};
 
 /// How long a temporary file is left alone.
 const TEMP_AGE: Duration = Duration::from_hours(24);
+/// How many small blobs are looked at, and removed in one piece of the writer's work.
+const BATCH: u32 = 256;
 
 /// Removes (or, when `dry`, only counts) old blobs that nothing refers to. Temporary files are not counted.
 pub(super) async fn sweep(
@@ -56,6 +59,31 @@ pub(super) async fn sweep(
         }
     }
     Ok(swept)
+}
+
+/// Removes (or, when `dry`, only counts) old small blobs that nothing refers to.
+pub(super) async fn small(
+    table: &dyn SmallBlobs,
+    referenced: &(dyn Fn(&Digest) -> bool + Send + Sync),
+    older: Timestamp,
+    dry: bool,
+) -> Result<Swept, BlobError> {
+    let failed = |error: StoreError| BlobError::Io(error.to_string());
+    let (mut swept, mut after) = (Swept::default(), None);
+    loop {
+        let page = table.old(older, after, BATCH).await.map_err(failed)?;
+        let Some((last, _)) = page.last() else { return Ok(swept) };
+        after = Some(*last);
+        let unwanted: Vec<_> = page.into_iter().filter(|(digest, _)| !referenced(digest)).collect();
+        let found = if dry || unwanted.is_empty() {
+            Swept { blobs: unwanted.len() as u64, bytes: unwanted.iter().map(|(_, size)| size).sum() }
+        } else {
+            let digests = unwanted.into_iter().map(|(digest, _)| digest).collect();
+            table.remove(digests, older).await.map_err(failed)?
+        };
+        swept.blobs += found.blobs;
+        swept.bytes += found.bytes;
+    }
 }
 
 /// Blob files that were last put before a time. Anything else in the folder is none of ours.

@@ -22,8 +22,8 @@ pub trait BlobBench: Sized + Send + Sync {
     /// Opens the home's blobs.
     fn open(&self) -> impl Future<Output = Arc<Self::Blobs>> + Send;
 
-    /// Keeps a small blob, as an append would.
-    fn keep(&self, blob: SmallBlob) -> impl Future<Output = ()> + Send;
+    /// Keeps a small blob by an append at a time ([`carrying`](super::kit::carrying)).
+    fn keep(&self, blob: SmallBlob, at: Timestamp) -> impl Future<Output = ()> + Send;
 
     /// Makes a large blob look as if it was last put at a time.
     fn stamp(&self, digest: Digest, at: Timestamp) -> impl Future<Output = ()> + Send;
@@ -48,6 +48,8 @@ macro_rules! blob_conformance_suite {
             putting_again_makes_a_lost_blob_whole,
             a_sweep_counts_and_removes_what_is_old_and_unwanted,
             a_sweep_spares_what_was_put_again,
+            a_sweep_removes_small_blobs_that_are_old_and_unwanted,
+            a_sweep_spares_small_blobs_that_were_named_again,
         }
     };
     (@in $bench:ty; $($case:ident),* $(,)?) => {$(
@@ -95,7 +97,7 @@ pub async fn small_content_is_given_back_and_kept_by_an_append(bench: &impl Blob
         let Stored::Small(digest, bytes) = stored else { panic!("{len} bytes are small") };
         assert_eq!((digest, &*bytes), (Digest::of(&content), content.as_slice()));
         assert_eq!(get(&*blobs, digest).await, Err(BlobError::Missing(digest)));
-        bench.keep(SmallBlob { digest, bytes }).await;
+        bench.keep(SmallBlob { digest, bytes }, Timestamp(1)).await;
         assert_eq!(get(&*blobs, digest).await, Ok(content));
     }
 }
@@ -215,6 +217,40 @@ pub async fn a_sweep_spares_what_was_put_again(bench: &impl BlobBench) {
     put_large(&*blobs, &content).await;
     blobs.sweep(&|_| false, Timestamp(2), false).await.expect("swept");
     assert!(get(&*blobs, digest).await == Ok(content));
+}
+
+/// Small blobs end like large ones, however many there are.
+pub async fn a_sweep_removes_small_blobs_that_are_old_and_unwanted(bench: &impl BlobBench) {
+    let blobs = bench.open().await;
+    let mut digests = Vec::new();
+    for n in 0..600u32 {
+        let bytes: Arc<[u8]> = n.to_be_bytes().into();
+        digests.push(Digest::of(&bytes));
+        let at = if n < 3 { 2 } else { 1 };
+        bench.keep(SmallBlob { digest: digests[n as usize], bytes }, Timestamp(at)).await;
+    }
+    let wanted = |digest: &Digest| *digest == digests[3];
+    let would = blobs.sweep(&wanted, Timestamp(2), true).await.expect("counted");
+    assert_eq!((would.blobs, would.bytes), (596, 4 * 596));
+    assert!(get(&*blobs, digests[4]).await.is_ok());
+    assert_eq!(blobs.sweep(&wanted, Timestamp(2), false).await, Ok(would));
+    for (n, digest) in digests.iter().enumerate() {
+        assert_eq!(get(&*blobs, *digest).await.is_ok(), n < 4, "{n}");
+    }
+}
+
+/// An append that carries a small blob makes it young, so that its event never names what is removed.
+pub async fn a_sweep_spares_small_blobs_that_were_named_again(bench: &impl BlobBench) {
+    let blobs = bench.open().await;
+    let bytes: Arc<[u8]> = content(100, 31).into();
+    let blob = SmallBlob { digest: Digest::of(&bytes), bytes };
+    for at in [1, 3, 2] {
+        bench.keep(blob.clone(), Timestamp(at)).await;
+    }
+    blobs.sweep(&|_| false, Timestamp(3), false).await.expect("swept");
+    assert_eq!(get(&*blobs, blob.digest).await, Ok(blob.bytes.to_vec()));
+    blobs.sweep(&|_| false, Timestamp(4), false).await.expect("swept");
+    assert_eq!(get(&*blobs, blob.digest).await, Err(BlobError::Missing(blob.digest)));
 }
 
 /// A sender that is gone.

@@ -39,7 +39,7 @@ pub async fn another_owner_is_refused(bench: &impl Bench) {
     let answer = refused(&*other, fenced(one(run(1), 0), held)).await;
     assert!(matches!(answer, Refused::Fenced(epoch) if epoch == held), "{answer:?}");
     bench.kill(log).await;
-    let taken = other.claim(Timestamp(1), 10, None).await.expect("claimed")[0].epoch;
+    let taken = other.claim(Timestamp(1), 10, None).await.expect("claimed")[0].lease.epoch;
     assert!(taken > held);
     write(&*other, fenced(one(run(1), 0), taken)).await;
 }

@@ -9,7 +9,9 @@ use holdpoint_core::{
 };
 use uuid::Uuid;
 
-use crate::{Append, EventLog, Key, NewRow, Page, Query, Receipt, Record, Refused, Row, WorkChange};
+use crate::{
+    Append, EventLog, Key, NewRow, Page, Query, Receipt, Record, Refused, Row, SmallBlob, WorkChange,
+};
 
 /// A run by number.
 pub fn run_id(n: u128) -> RunId {
@@ -111,6 +113,14 @@ pub fn keyed(append: Append, scope: &str, request: &str) -> Append {
 pub fn owing(run: u128, due: Option<i64>, take: bool) -> Append {
     let change = WorkChange { run: run_id(run), due: due.map(Timestamp), take };
     Append { work: vec![change], ..Append::default() }
+}
+
+/// An append of one event at a time that carries a small blob; each goes to a stream of its own.
+pub fn carrying(blob: SmallBlob, at: Timestamp) -> Append {
+    let digest = blob.digest.0.iter().take(8).fold(0, |all, byte| (all << 8) | u128::from(*byte));
+    let mut row = row(run((digest << 64) | u128::from(at.0.unsigned_abs())), 1, 1);
+    row.at = at;
+    Append { blobs: vec![blob], ..append(vec![row]) }
 }
 
 /// Appends and answers the receipt.

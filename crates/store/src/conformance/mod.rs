@@ -97,6 +97,7 @@ macro_rules! conformance_suite {
                 a_run_is_not_taken_twice,
                 work_can_be_owed_without_taking_it,
                 nothing_due_releases_the_run_and_keeps_its_epoch,
+                a_claim_says_whether_an_owner_died,
                 only_due_work_is_claimed,
                 a_claim_takes_the_longest_due_first,
                 a_claim_of_one_run_takes_no_other,

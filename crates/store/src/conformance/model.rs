@@ -13,7 +13,7 @@ use super::Bench;
 use super::kit::{Numbers, all, all_of, append, one, pipeline, row_of, run, run_id, session, write};
 use super::tables::some_change;
 use crate::memory::{LEASE_MS, MemoryDisk, MemoryLog};
-use crate::{Append, EventFilter, EventLog, Fence, Key, Lease, Query, Receipt, Refused, WorkChange};
+use crate::{Append, EventFilter, EventLog, Fence, Key, Query, Receipt, Refused, WorkChange};
 
 const HANDLES: usize = 3;
 const RUNS: u64 = 3;
@@ -234,7 +234,7 @@ fn same<T: PartialEq + Debug>(what: &str, found: &T, right: &T) {
     assert_eq!(found, right, "{what}: the store (left) differs from the model (right)");
 }
 
-fn sorted(mut leases: Vec<Lease>) -> Vec<Lease> {
+fn sorted<T: Ord>(mut leases: Vec<T>) -> Vec<T> {
     leases.sort_unstable();
     leases
 }

@@ -104,7 +104,7 @@ pub async fn every_kind_of_value_survives(bench: &impl Bench) {
 /// A unique value has one row: an append that would give it a second one fails wholly, and the log goes on.
 pub async fn a_unique_value_is_given_once(bench: &impl Bench) {
     let log = bench.open().await;
-    let named = |n, id| put(TABLE, n, vec![("id", value(Kind::Uuid, id))]);
+    let named = |n, id| put(Table::Gate, n, vec![("id", value(Kind::Uuid, id))]);
     project(&*log, run(1), 0, vec![vec![named(1, 7)]]).await;
     let clashes = [vec![vec![named(1, 7)]], vec![vec![named(1, 8)], vec![named(2, 8)]]];
     for changes in clashes {
@@ -112,7 +112,7 @@ pub async fn a_unique_value_is_given_once(bench: &impl Bench) {
         assert!(matches!(answer, Refused::Store(_)), "{answer:?}");
     }
     assert_eq!(all(&*log).await.len(), 1);
-    assert_eq!(rows_of(&*log, TABLE, run(2)).await, []);
+    assert_eq!(rows_of(&*log, Table::Gate, run(2)).await, []);
     let receipt = project(&*log, run(2), 0, vec![vec![named(1, 8), named(1, 8)]]).await;
     assert_eq!(receipt.first, Seq(2));
 }

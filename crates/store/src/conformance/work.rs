@@ -7,10 +7,11 @@ use holdpoint_core::Timestamp;
 
 use super::Bench;
 use super::kit::{one, owing, run, run_id, write};
-use crate::{Append, EventLog, Lease};
+use crate::{Append, Claimed, EventLog, Fence, Lease};
 
 async fn claim(log: &impl EventLog, now: i64, limit: u32) -> Vec<Lease> {
-    log.claim(Timestamp(now), limit, None).await.expect("claims are answered")
+    let claimed = log.claim(Timestamp(now), limit, None).await.expect("claims are answered");
+    claimed.into_iter().map(|claimed| claimed.lease).collect()
 }
 
 async fn held(log: &impl EventLog) -> Vec<Lease> {
@@ -65,6 +66,26 @@ pub async fn nothing_due_releases_the_run_and_keeps_its_epoch(bench: &impl Bench
     assert_eq!(next, [Lease { run: run_id(1), epoch: 2 }]);
 }
 
+/// A claim tells a run that nobody held, or that was given back, from one whose owner died.
+pub async fn a_claim_says_whether_an_owner_died(bench: &impl Bench) {
+    let (log, other) = (bench.open().await, bench.open().await);
+    let abandoned = async || {
+        let claimed = other.claim(Timestamp(5), 1, None).await.expect("answered");
+        claimed.iter().map(|claimed| (claimed.lease, claimed.abandoned)).collect::<Vec<_>>()
+    };
+    write(&*log, owing(1, Some(5), false)).await;
+    assert_eq!(abandoned().await, [(Lease { run: run_id(1), epoch: 1 }, false)]);
+    write(&*log, owing(2, Some(5), true)).await;
+    let mut back = owing(2, None, false);
+    back.fence = Some(Fence { run: run_id(2), epoch: 1 });
+    back.work.extend(owing(2, Some(5), false).work);
+    assert_eq!(write(&*log, back).await.leases, []);
+    assert_eq!(abandoned().await, [(Lease { run: run_id(2), epoch: 2 }, false)]);
+    write(&*log, owing(3, Some(5), true)).await;
+    bench.kill(log).await;
+    assert_eq!(abandoned().await, [(Lease { run: run_id(3), epoch: 2 }, true)]);
+}
+
 /// What is due later waits; what is due now does not.
 pub async fn only_due_work_is_claimed(bench: &impl Bench) {
     let log = bench.open().await;
@@ -94,7 +115,8 @@ pub async fn a_claim_of_one_run_takes_no_other(bench: &impl Bench) {
         write(&*log, owing(n, Some(due), false)).await;
     }
     let one = async |n: u128| log.claim(Timestamp(100), 9, Some(run_id(n))).await.expect("answered");
-    assert_eq!(one(2).await, [Lease { run: run_id(2), epoch: 1 }]);
+    let lease = Lease { run: run_id(2), epoch: 1 };
+    assert_eq!(one(2).await, [Claimed { lease, abandoned: false }]);
     assert_eq!(one(2).await, []);
     assert_eq!(one(3).await, []);
     assert_eq!(claim(&*other, 100, 10).await, [Lease { run: run_id(1), epoch: 1 }]);

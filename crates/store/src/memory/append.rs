@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use holdpoint_core::{Seq, StreamId, Version};
 use holdpoint_planted::{Bug, planted};
 
-use super::disk::{State, Used};
+use super::disk::{Small, State, Used};
 use crate::{Append, Key, NewRow, OwnerId, Receipt, Refused, Row, StoreError};
 
 impl State {
@@ -38,11 +38,13 @@ impl State {
     /// Writes an append that passed its checks.
     pub(super) fn commit(&mut self, owner: OwnerId, append: Append) -> Receipt {
         let before = self.head();
+        let at = append.rows.first().map_or(self.wall, |row| row.at);
         for row in append.rows {
             self.write(row);
         }
         for blob in append.blobs {
-            self.small.entry(blob.digest).or_insert(blob.bytes);
+            let small = self.small.entry(blob.digest).or_insert(Small { bytes: blob.bytes, at });
+            small.at = small.at.max(at);
         }
         for change in &append.work {
             self.work.change(owner, change);

@@ -82,7 +82,8 @@ impl MemoryBlobs {
     fn get_now(&self, digest: Digest) -> Result<Verified, BlobError> {
         let state = self.process.state().map_err(failed)?;
         let file = state.files.named.get(&digest).map(|file| &file.bytes);
-        let bytes = file.or_else(|| state.small.get(&digest)).ok_or(BlobError::Missing(digest))?;
+        let bytes =
+            file.or_else(|| Some(&state.small.get(&digest)?.bytes)).ok_or(BlobError::Missing(digest))?;
         Ok(Verified { digest, bytes: Arc::clone(bytes), at: 0 })
     }
 
@@ -98,17 +99,21 @@ impl MemoryBlobs {
             if !dry {
                 state.files.temps.retain(|_, file| file.at.plus_micros(TEMP_AGE_MICROS) >= now);
             }
-            let old = state.files.named.iter().filter(|(_, file)| file.at < older);
-            old.map(|(digest, _)| *digest).collect()
+            let large = state.files.named.iter().map(|(digest, file)| (*digest, file.at));
+            let small = state.small.iter().map(|(digest, small)| (*digest, small.at));
+            large.chain(small).filter(|(_, at)| *at < older).map(|(digest, _)| digest).collect()
         };
         let mut swept = Swept::default();
         for digest in candidates.into_iter().filter(|digest| !referenced(digest)) {
             let mut state = self.process.state().map_err(failed)?;
-            let Some(file) = state.files.named.get(&digest).filter(|file| file.at < older) else { continue };
+            let file = state.files.named.get(&digest).map(|file| (file.at, file.bytes.len()));
+            let found = file.or_else(|| state.small.get(&digest).map(|small| (small.at, small.bytes.len())));
+            let Some((_, size)) = found.filter(|(at, _)| *at < older) else { continue };
             swept.blobs += 1;
-            swept.bytes += file.bytes.len() as u64;
+            swept.bytes += size as u64;
             if !dry {
                 state.files.named.remove(&digest);
+                state.small.remove(&digest);
             }
         }
         Ok(swept)

@@ -36,7 +36,7 @@ pub(super) struct State {
     pub(super) began: Vec<StreamId>,
     pub(super) keys: BTreeMap<Digest, Used>,
     pub(super) folds: BTreeMap<StreamId, SavedFold>,
-    pub(super) small: BTreeMap<Digest, Arc<[u8]>>,
+    pub(super) small: BTreeMap<Digest, Small>,
     pub(super) tables: Picture,
     pub(super) work: Work,
     pub(super) files: Files,
@@ -44,6 +44,13 @@ pub(super) struct State {
     pub(super) wall: Timestamp,
     /// Whether syncs only pretend.
     pub(super) lying_sync: bool,
+}
+
+/// A small blob in the database.
+pub(super) struct Small {
+    pub(super) bytes: Arc<[u8]>,
+    /// When an append last carried it.
+    pub(super) at: Timestamp,
 }
 
 /// Where one stream stands.
@@ -120,6 +127,17 @@ impl MemoryDisk {
     /// Flips one bit of a large blob; answers whether there is one.
     pub fn damage_blob(&self, digest: Digest) -> bool {
         self.state().files.damage(digest)
+    }
+
+    /// Flips one bit of the events of a row; answers whether there is one that ends after a version.
+    pub fn damage_row(&self, stream: StreamId, after: Version, bit: usize) -> bool {
+        let mut state = self.state();
+        let Some(row) = state.rows.iter_mut().find(|row| row.stream == stream && row.last() > after) else {
+            return false;
+        };
+        let at = (bit / 8) % row.bytes.len().max(1);
+        row.bytes[at] ^= 1 << (bit % 8);
+        true
     }
 
     /// Makes a large blob look as if it was last put at a time; answers whether there is one.

@@ -11,7 +11,7 @@ use super::blobs::MemoryBlobs;
 use super::disk::Process;
 use super::fault::Step;
 use crate::{
-    Append, BoxFuture, Diff, EventLog, Lease, OwnerId, Page, Picture, Query, Receipt, Refused, Row,
+    Append, BoxFuture, Claimed, Diff, EventLog, Lease, OwnerId, Page, Picture, Query, Receipt, Refused, Row,
     SavedFold, StoreError,
 };
 
@@ -122,7 +122,7 @@ impl EventLog for MemoryLog {
         now: Timestamp,
         limit: u32,
         only: Option<RunId>,
-    ) -> BoxFuture<'_, Result<Vec<Lease>, StoreError>> {
+    ) -> BoxFuture<'_, Result<Vec<Claimed>, StoreError>> {
         async move { Ok(self.process.state()?.work.claim(self.process.owner, now, limit, only)) }.boxed()
     }
 

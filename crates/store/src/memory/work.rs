@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use holdpoint_core::{RunId, Timestamp};
 
 use super::disk::LEASE_MS;
-use crate::{Fence, Lease, OwnerId, WorkChange};
+use crate::{Claimed, Fence, Lease, OwnerId, WorkChange};
 
 /// Runs with their due times and owners, and the processes that can own them.
 pub(super) struct Work {
@@ -94,7 +94,7 @@ impl Work {
         now: Timestamp,
         limit: u32,
         only: Option<RunId>,
-    ) -> Vec<Lease> {
+    ) -> Vec<Claimed> {
         self.beat(owner);
         let mut due: Vec<(Timestamp, RunId)> = self
             .runs
@@ -108,11 +108,11 @@ impl Work {
         due.into_iter().filter_map(|(_, run)| self.take(owner, run)).collect()
     }
 
-    fn take(&mut self, owner: OwnerId, run: RunId) -> Option<Lease> {
+    fn take(&mut self, owner: OwnerId, run: RunId) -> Option<Claimed> {
         let entry = self.runs.get_mut(&run)?;
-        entry.owner = Some(owner);
+        let abandoned = entry.owner.replace(owner).is_some();
         entry.epoch += 1;
-        Some(Lease { run, epoch: entry.epoch })
+        Some(Claimed { lease: Lease { run, epoch: entry.epoch }, abandoned })
     }
 
     pub(super) fn beat(&mut self, owner: OwnerId) {

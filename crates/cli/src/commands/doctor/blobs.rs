@@ -1,11 +1,12 @@
-//! The blobs: every one that an event names must be there.
+//! The blobs: every one that is still needed must be there.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use holdpoint_core::{Digest, Event, Seq, event};
-use holdpoint_store::{BlobError, BlobStore as _, EventLog as _, StoreError};
+use holdpoint_core::Digest;
+use holdpoint_engine::retention;
+use holdpoint_store::{BlobError, BlobStore as _};
 use holdpoint_store_sqlite::SqliteLog;
 use holdpoint_store_sqlite::blobs::LocalBlobs;
 
@@ -15,45 +16,26 @@ use crate::home::Home;
 use crate::progress::Progress;
 use crate::text::{many, size};
 
-/// How many rows are read at once.
-const PAGE: u32 = 2_000;
 /// How many missing blobs are named.
 const MAX_FOUND: usize = 100;
 
 pub async fn look(home: &Home, log: &Arc<SqliteLog>, deep: bool, quiet: bool) -> Section {
     let mut section = Section::new("blobs");
     let folder = home.path().join("blobs");
-    match named(log).await {
-        Ok(names) => {
-            let blobs = LocalBlobs::open(&folder, log.clone());
-            section.add(match blobs {
-                Ok(blobs) => present(&blobs, &names, deep, quiet).await,
-                Err(error) => {
-                    Check::fail("named", error.to_string(), "look at the folder `blobs` of the home")
-                }
-            });
+    match LocalBlobs::open(&folder, log.clone()) {
+        Ok(blobs) => section.add(match retention::needed(&**log, &blobs).await {
+            Ok(names) => present(&blobs, &BTreeSet::from_iter(names), deep, quiet).await,
+            Err(error) => Check::fail("named", format!("the log cannot be read: {error}"), RESTORE),
+        }),
+        Err(error) => {
+            let hint = "look at the folder `blobs` of the home";
+            section.add(Check::fail("named", error.to_string(), hint));
         }
-        Err(error) => section.add(Check::fail("named", format!("the log cannot be read: {error}"), RESTORE)),
     }
     let (files, bytes) = on_disk(&folder);
     let text = format!("{}, {}", many(files, "file", "files"), size(bytes));
     section.add(Check::ok("files", text).with("files", files).with("bytes", bytes));
     section
-}
-
-/// The names of all blobs that events name. Rows that say nothing readable are the audit's matter.
-async fn named(log: &SqliteLog) -> Result<BTreeSet<Digest>, StoreError> {
-    let mut names = BTreeSet::new();
-    let mut after = Seq(0);
-    loop {
-        let rows = log.read_all(after, PAGE).await?;
-        let Some(last) = rows.last() else { return Ok(names) };
-        after = last.last_seq();
-        for row in &rows {
-            let events = event::decode(row.stream.kind(), &row.bytes).unwrap_or_default();
-            names.extend(events.iter().flat_map(Event::blobs));
-        }
-    }
 }
 
 async fn present(blobs: &LocalBlobs, names: &BTreeSet<Digest>, deep: bool, quiet: bool) -> Check {

@@ -74,6 +74,8 @@ impl RunState {
             RunEvent::AttemptBegan { x, revision, attempt, opening, deadline } => {
                 self.begin_attempt(*x, *revision, *attempt, *opening, *deadline, at);
             }
+            // The attempt is the same one. How often it was started is limited.
+            RunEvent::AttemptRestarted { x } => self.edit(*x, |e| e.restarts += 1),
             RunEvent::NoteQueued { x, text } => self.edit(*x, |e| e.notes.push(text.clone())),
             RunEvent::ApprovalGiven { gate, .. } => {
                 self.rows.interactions += 1;
@@ -157,10 +159,8 @@ impl RunState {
             RunEvent::Undone { rollback } => self.undo(*rollback, at),
             RunEvent::RunRemoved { rollback, archive } => self.remove(*rollback, archive),
             RunEvent::RunRestored { rollback } => self.restore(*rollback, at),
-            // For people to see: the front of a skipped step or an ended loop moves by `FrontMoved`, and an attempt
-            // that began again is the same attempt.
-            RunEvent::AttemptRestarted { .. } | RunEvent::StepSkipped { .. } | RunEvent::LoopEnded { .. } => {
-            }
+            // For people to see: the front of a skipped step or an ended loop moves by `FrontMoved`.
+            RunEvent::StepSkipped { .. } | RunEvent::LoopEnded { .. } => {}
         }
     }
 

@@ -43,6 +43,7 @@ impl RunState {
             granted: 0,
             max_revisions: fresh.max_revisions,
             check_retries: 0,
+            restarts: 0,
             held_back: fresh.held,
             times: ExecutionTimes { created: stamp.at, ..ExecutionTimes::default() },
             artifacts: Vec::new(),
@@ -85,6 +86,7 @@ impl RunState {
             }
             e.revision = revision;
             e.attempt = attempt;
+            e.restarts = 0;
             e.held_back = false;
             e.artifacts.clear();
             e.verdict = None;

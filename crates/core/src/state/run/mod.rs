@@ -10,7 +10,7 @@ pub mod diagram;
 mod front;
 mod gates;
 mod graph;
-mod pairs;
+pub(in crate::state) mod pairs;
 mod waits;
 
 pub use front::{Front, FrontChange, FrontDelta, Layer, Return, Round, Var};
@@ -207,6 +207,9 @@ pub struct Execution {
     /// How many attempts a failed check has cost.
     #[serde(default, skip_serializing_if = "is_none_u32")]
     pub check_retries: u32,
+    /// How often the work of the present attempt was cut off and started again.
+    #[serde(default, skip_serializing_if = "is_none_u32")]
+    pub restarts: u32,
     /// Whether its start was rejected, so that it does not begin by itself.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub held_back: bool,

@@ -3,7 +3,7 @@
 use imbl::OrdMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-pub(super) fn serialize<K, V, S>(map: &OrdMap<K, V>, serializer: S) -> Result<S::Ok, S::Error>
+pub(in crate::state) fn serialize<K, V, S>(map: &OrdMap<K, V>, serializer: S) -> Result<S::Ok, S::Error>
 where
     K: Serialize + Ord + Clone,
     V: Serialize + Clone,
@@ -12,7 +12,7 @@ where
     serializer.collect_seq(map.iter())
 }
 
-pub(super) fn deserialize<'de, K, V, D>(deserializer: D) -> Result<OrdMap<K, V>, D::Error>
+pub(in crate::state) fn deserialize<'de, K, V, D>(deserializer: D) -> Result<OrdMap<K, V>, D::Error>
 where
     K: Deserialize<'de> + Ord + Clone,
     V: Deserialize<'de> + Clone,
