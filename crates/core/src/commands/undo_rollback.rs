@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::decision::{Draft, World};
 use crate::event::{PipelineEvent, RollbackRecord, RunEvent};
 use crate::state::run::{ExecutionState, RunState, RunStatus};
-use crate::{ExecNo, PipelineId, Rejection, RollbackId, StreamId};
+use crate::{PipelineId, Rejection, RollbackId, StreamId};
 
 /// The streams that the rule looks at.
 pub(super) fn needs(
@@ -56,13 +56,10 @@ fn moved_on(run: &RunState, record: &RollbackRecord) -> Option<String> {
         RunStatus::Failed => return Some("the run was declared failed since".to_owned()),
         RunStatus::NotStarted | RunStatus::InProgress | RunStatus::Paused | RunStatus::Completed => {}
     }
-    let mut branches = run.graph.branches().map(|(_, branch)| branch);
-    let made = branches.find(|branch| branch.cause.rollback() == Some(record.rollback))?;
-    let begun = |x: &ExecNo| run.execution(*x).filter(|e| e.state != ExecutionState::Pending);
-    if made.head != made.from {
-        return Some("the run went on since".to_owned());
-    }
-    made.active.iter().find_map(begun).map(|e| format!("checkpoint {} was started since", e.position))
+    let made = run.graph.branches().find(|(_, branch)| branch.cause.rollback() == Some(record.rollback))?.0;
+    let mut fresh = run.executions().map(|(_, e)| e).filter(|e| e.branch == made);
+    let begun = fresh.find(|e| e.state != ExecutionState::Pending);
+    begun.map(|e| format!("checkpoint {} was started since", e.position))
 }
 
 fn restore(
@@ -101,6 +98,22 @@ mod tests {
         roll_back_to_run, script, start, start_step, submit, undo,
     };
     use serde_json::json;
+
+    #[test]
+    fn what_was_done_since_stands_in_the_way() {
+        let mut scene = Scene::new().with_pipeline(&[form("A"), form("B"), form("C")]).with_run();
+        approve_all(&mut scene, 1);
+        scene.run(roll_back(1, 0));
+        scene.run(start_step(1));
+        scene.run(submit(1, 4, json!({"answer": "yes"})));
+        scene.run(approve(&scene, 1, 4));
+        scene.check(
+            undo(&scene),
+            expect![[r#"
+                refused (cannot_undo): rollback 01900000-0000-7a90-bb88-41071295545f cannot be undone: checkpoint 1 was started since
+            "#]],
+        );
+    }
 
     #[test]
     fn everything_comes_back() {
