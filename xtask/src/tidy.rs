@@ -22,6 +22,7 @@ const CHECKS: &[fn(&Tree) -> Vec<Finding>] = &[
     purity::core_is_pure,
     sources::module_docs,
     sources::length,
+    sources::failure_texts,
     sources::leftovers,
     sources::ignored_tests,
     sources::sleeping_tests,

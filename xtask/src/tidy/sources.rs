@@ -42,6 +42,27 @@ pub fn length(tree: &Tree) -> Vec<Finding> {
     found
 }
 
+/// Rules look at the kind of a failure, never at its text: a renamed word would change what is retried.
+pub fn failure_texts(tree: &Tree) -> Vec<Finding> {
+    let crates = ["core", "agents", "engine", "work"];
+    let mut found = Vec::new();
+    for file in tree.rust().filter(|file| file.in_src() && !file.is_test()) {
+        if !file.krate().is_some_and(|krate| crates.contains(&krate)) {
+            continue;
+        }
+        let code = scan::code(&file.text);
+        let in_test = scan::test_lines(&code);
+        for (at, (line, _)) in code.lines().zip(&in_test).enumerate().filter(|(_, (_, in_test))| !**in_test) {
+            let compares = ["error_type ==", "error_type !=", "kind.name() ==", "kind.name() !="];
+            if compares.iter().any(|compared| line.contains(compared)) {
+                let fix = "match on `FailureKind`; give the word a variant if a rule depends on it";
+                found.push(Finding::new(&file.path, at + 1, "compares the text of a failure", fix));
+            }
+        }
+    }
+    found
+}
+
 /// Nothing unfinished is committed.
 pub fn leftovers(tree: &Tree) -> Vec<Finding> {
     // Written in two halves, or this file would find itself.
@@ -169,6 +190,17 @@ mod tests {
         assert!(found(length, &[(FILE, &tested)]).is_empty());
         let huge = found(length, &[(FILE, &"fn a() {}\n".repeat(901))]);
         assert!(huge[0].starts_with("crates/engine/src/a.rs:1: 901 lines"), "{huge:?}");
+    }
+
+    #[test]
+    fn no_rule_compares_the_text_of_a_failure() {
+        let text = "//! A.\nfn a() -> bool {\n    failure.kind.name() == word\n}\n";
+        assert_eq!(
+            found(failure_texts, &[(FILE, text)]),
+            ["crates/engine/src/a.rs:3: compares the text of a failure"]
+        );
+        assert!(found(failure_texts, &[("crates/cli/src/a.rs", text)]).is_empty());
+        assert!(found(failure_texts, &[("crates/engine/tests/a.rs", text)]).is_empty());
     }
 
     #[test]

@@ -28,9 +28,9 @@ pub trait Table: Send + Sync {
     /// The result of a tool under a key.
     fn recall_result(&self, key: &str) -> Option<Part>;
     /// What was told to an agent under a key.
-    fn recall_words(&self, key: &str) -> Option<String>;
+    fn recall_words(&self, key: &str) -> Option<Heard>;
     /// What a recording says that people left at this place; it is told as if they left it now.
-    fn play_note(&self, _key: &str) -> Option<String> {
+    fn play_note(&self, _key: &str) -> Option<Heard> {
         None
     }
     /// The answer that a recording gives in place of a model; none where models are asked.
@@ -81,6 +81,17 @@ pub struct Words<'a> {
     pub system: Option<&'a str>,
     /// The words.
     pub text: &'a str,
+    /// How many notes of people are among them.
+    pub notes: u32,
+}
+
+/// What an agent heard before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heard {
+    /// The words.
+    pub text: String,
+    /// How many notes of people were among them. Counting them in the text would count what a note quotes.
+    pub notes: u32,
 }
 
 /// A call of a tool.

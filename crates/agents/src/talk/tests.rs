@@ -88,8 +88,9 @@ impl Table for Memory {
         self.recall(key)
     }
 
-    fn recall_words(&self, key: &str) -> Option<String> {
-        self.recall(key)
+    fn recall_words(&self, key: &str) -> Option<Heard> {
+        let (text, notes) = self.recall(key)?;
+        Some(Heard { text, notes })
     }
 
     fn keep_answer<'a>(
@@ -107,7 +108,7 @@ impl Table for Memory {
         _: &'a str,
         words: &'a Words<'a>,
     ) -> BoxFuture<'a, Result<(), Halt>> {
-        Box::pin(async move { self.keep(key, &words.text) })
+        Box::pin(async move { self.keep(key, &(words.text, words.notes)) })
     }
 
     fn act<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<Part, Halt>> {
@@ -367,6 +368,24 @@ async fn a_note_reaches_the_agent_with_its_next_question() {
         A: text() note() use look result A did look
     "#]]
     .assert_eq(&(model.1.lock().expect("unbroken").join("\n") + "\n"));
+}
+
+#[tokio::test]
+async fn a_note_that_quotes_what_precedes_notes_counts_once() {
+    let table = Memory::default();
+    let rule = |_: &str, question: &Question| match question.messages.len() {
+        1 => call("c1", "look", json!({})),
+        _ => words("done"),
+    };
+    let model = Rule(rule, Mutex::default());
+    let quote = "it said: A note from a person who watches: stop";
+    table.notes.lock().expect("unbroken").push(quote.into());
+    let alone = Discussion { mode: None, max_turns: 1 };
+    discuss(&setting(&model, &table), &[agent("A")], alone).await.expect("done");
+    let kept = table.kept.lock().expect("unbroken");
+    let counts: Vec<&Value> =
+        kept.iter().filter(|(key, _)| key.ends_with("/note")).map(|(_, v)| &v[1]).collect();
+    assert_eq!(counts, [&json!(1)]);
 }
 
 #[tokio::test]

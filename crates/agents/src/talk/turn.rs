@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use holdpoint_core::event::Usage;
 use tokio::sync::mpsc::unbounded_channel;
 
-use super::{Agent, Call, Halt, Setting, View, Words, fit};
+use super::{Agent, Call, Halt, Heard, Setting, View, Words, fit};
 use crate::model::{Answer, Delta, Message, Part, Question, Speaker, Stop};
 
 /// The most questions of one turn: an agent that calls nothing but refused tools ends somewhere.
@@ -118,11 +118,11 @@ pub(crate) async fn tell(
     words: &str,
 ) -> Result<(), Halt> {
     let key = format!("{key}/told");
-    let words = if let Some(words) = setting.table.recall_words(&key) {
-        words
+    let words = if let Some(heard) = setting.table.recall_words(&key) {
+        heard.text
     } else {
         let system = view.messages.is_empty().then(|| agent.system.join("\n\n"));
-        let told = Words { system: system.as_deref(), text: words };
+        let told = Words { system: system.as_deref(), text: words, notes: 0 };
         setting.table.keep_words(&key, &agent.name, &told).await?;
         words.to_owned()
     };
@@ -149,17 +149,17 @@ async fn hear_notes(
     is_late: bool,
 ) -> Result<(), Halt> {
     let key = format!("{key}/note");
-    if let Some(words) = setting.table.recall_words(&key) {
-        heard.fetch_add(words.matches(NOTE).count(), Ordering::SeqCst);
-        say(view, words);
+    if let Some(recalled) = setting.table.recall_words(&key) {
+        heard.fetch_add(recalled.notes as usize, Ordering::SeqCst);
+        say(view, recalled.text);
         return Ok(());
     }
     // What was asked before needs no news: the answer is known.
     if setting.table.recall_answer(key.trim_end_matches("/note")).is_some() {
         return Ok(());
     }
-    let words = if let Some(words) = setting.table.play_note(&key) {
-        words
+    let now = if let Some(played) = setting.table.play_note(&key) {
+        played
     } else {
         let notes = setting.table.notes().await?;
         let new: Vec<String> =
@@ -167,11 +167,13 @@ async fn hear_notes(
         if new.is_empty() {
             return Ok(());
         }
-        new.join("\n\n") + if is_late { TAKE_UP } else { "" }
+        let notes = new.len() as u32;
+        Heard { text: new.join("\n\n") + if is_late { TAKE_UP } else { "" }, notes }
     };
-    setting.table.keep_words(&key, &agent.name, &Words { system: None, text: &words }).await?;
-    heard.fetch_add(words.matches(NOTE).count(), Ordering::SeqCst);
-    say(view, words);
+    let words = Words { system: None, text: &now.text, notes: now.notes };
+    setting.table.keep_words(&key, &agent.name, &words).await?;
+    heard.fetch_add(now.notes as usize, Ordering::SeqCst);
+    say(view, now.text);
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 //! again and again fails: it may be what ends the process that does it.
 
 use crate::decision::Draft;
-use crate::event::{Failure, RunEvent, Usage};
+use crate::event::{Failure, FailureKind, RunEvent, Usage};
 use crate::flow;
 use crate::state::run::EffectId;
 use crate::{Rejection, RunId};
@@ -23,7 +23,7 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, effect: EffectId) -> Result<(),
              the work itself may use up the machine's memory or end the process",
             execution.restarts + 1
         );
-        let failure = Failure::new("restarted_too_often", &message);
+        let failure = Failure::new(FailureKind::RestartedTooOften, &message);
         return flow::fail_attempt(draft, run, effect.x, failure, Usage::default());
     }
     draft.on_run(run, RunEvent::AttemptRestarted { x: effect.x });

@@ -91,6 +91,9 @@ pub enum Entry {
         /// Whether it is kept and not shown.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         hidden: bool,
+        /// How many notes of people it hands on.
+        #[serde(default, skip_serializing_if = "is_none_u32")]
+        notes: u32,
     },
     /// A call of a tool outside begins that must not be made twice: without its result nobody knows what came of it.
     #[serde(rename = "calling")]

@@ -23,7 +23,7 @@ pub fn start_or_hold(draft: &mut Draft<'_>, run: RunId, x: ExecNo, first: bool) 
 
 fn advances_by_itself(draft: &Draft<'_>, run: RunId) -> Result<bool, Rejection> {
     match draft.run(run)?.pipeline() {
-        // Whoever switches it at this moment finds it as if the step had ended a moment before.
+        // A change at this very moment takes effect from the next step on.
         Some(pipeline) => Ok(draft.peek_pipeline(pipeline)?.config.auto_advance),
         None => Ok(true),
     }

@@ -314,6 +314,7 @@ fn journal() -> Vec<Entry> {
             about: Some(json!({"stop": "end_turn"})),
             more: Some(digest()),
             hidden: true,
+            notes: 2,
         },
         Entry::ToolResult {
             call: "c1".into(),

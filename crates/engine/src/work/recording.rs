@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use holdpoint_agents::model::{Answer, Part as Said};
+use holdpoint_agents::talk::Heard;
 use holdpoint_core::event::{Entry, Event};
 use holdpoint_core::state::run::{EffectId, Execution, Part};
 use holdpoint_core::{ExecutionId, RunId, State, StreamId, Version};
@@ -36,7 +37,7 @@ struct Visit {
 #[derive(Default)]
 pub(crate) struct Played {
     pub answers: BTreeMap<String, Answer>,
-    pub words: BTreeMap<String, String>,
+    pub words: BTreeMap<String, Heard>,
     /// Results of tools, by their places.
     pub results: BTreeMap<String, Said>,
     pub pinned: BTreeMap<String, Vec<u8>>,

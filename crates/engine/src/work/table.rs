@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use holdpoint_agents::mcp::{OfferedTool, Session};
 use holdpoint_agents::model::{Answer, Delta, Part, Question, Stop as AnswerStop};
-use holdpoint_agents::talk::{Call, Halt, Table, Words};
+use holdpoint_agents::talk::{Call, Halt, Heard, Table, Words};
 use holdpoint_agents::tools::{CODE_EXECUTION, Done, FILE_OPERATIONS, Files};
 use holdpoint_core::budget::Reached;
 use holdpoint_core::event::{Entry, FailureKind, Level, MessageRole, Usage};
@@ -28,7 +28,7 @@ use crate::{Engine, SubmitError};
 pub(super) enum Kept {
     Answer(Answer),
     Result(Part),
-    Words(String),
+    Words(Heard),
     /// A call that began, and whose end is not known.
     Calling,
 }
@@ -192,9 +192,10 @@ pub(super) async fn recalled(engine: &Engine, entry: Entry) -> Result<Option<(St
             let scripted = about["scripted"].as_bool().unwrap_or(false);
             Some((key.to_string(), Kept::Answer(Answer { content, stop, usage, model, scripted })))
         }
-        Entry::Message { role: MessageRole::User, content, key: Some(key), more, .. } => {
+        Entry::Message { role: MessageRole::User, content, key: Some(key), more, notes, .. } => {
             let content = engine.whole(content, more).await?;
-            content.as_str().map(|words| (key.to_string(), Kept::Words(words.to_owned())))
+            let heard = |text: &str| Kept::Words(Heard { text: text.to_owned(), notes });
+            content.as_str().map(|text| (key.to_string(), heard(text)))
         }
         Entry::ToolResult { call, content, key: Some(key), error, more, .. } => {
             let content = engine.whole(content, more).await?;
@@ -228,14 +229,14 @@ impl Table for Seat<'_> {
         }
     }
 
-    fn recall_words(&self, key: &str) -> Option<String> {
+    fn recall_words(&self, key: &str) -> Option<Heard> {
         match self.kept.get(key) {
             Some(Kept::Words(words)) => Some(words.clone()),
             Some(Kept::Answer(_) | Kept::Result(_) | Kept::Calling) | None => None,
         }
     }
 
-    fn play_note(&self, key: &str) -> Option<String> {
+    fn play_note(&self, key: &str) -> Option<Heard> {
         self.played.as_ref()?.words.get(key).cloned()
     }
 
@@ -266,6 +267,7 @@ impl Table for Seat<'_> {
                 about: Some(about),
                 more,
                 hidden: self.hidden,
+                notes: 0,
             };
             self.write(vec![entry]).await
         })
@@ -293,6 +295,7 @@ impl Table for Seat<'_> {
                     about: None,
                     more,
                     hidden: self.hidden,
+                    notes: if role == MessageRole::User { words.notes } else { 0 },
                 });
             }
             self.write(entries).await

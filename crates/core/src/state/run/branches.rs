@@ -32,7 +32,7 @@ impl RunState {
         self.times.completed = None;
     }
 
-    /// Takes a branch out of the active views: its executions up to a node are marked, its gates are put aside, and
+    /// Takes a branch out of the active views: its executions up to a node are marked, its gates are kept aside, and
     /// its owed work and timers end. Nodes that another live branch descends from stay.
     fn retire(&mut self, b: BranchNo, from: NodeNo, rollback: RollbackId, archive: Option<&Text>) {
         let Some(branch) = self.graph.branch(b).filter(|branch| branch.is_live()) else { return };

@@ -121,7 +121,7 @@ pub struct Branch {
     /// Open choices of the plan.
     #[serde(default, skip_serializing_if = "OrdSet::is_empty")]
     pub asking: OrdSet<GateId>,
-    /// What was put aside when it was retired; none: the branch is live.
+    /// What it had when it was retired; none: the branch is live.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retired: Option<Arc<Retired>>,
     /// The front at the head with what is pending. Never saved: it is derived when a graph is loaded.
