@@ -24,6 +24,8 @@ pub struct HomeOptions {
     pub log: Options,
     /// Whose work the engine takes on.
     pub works: Works,
+    /// How many pieces of work it does at once.
+    pub max_parallel: usize,
     /// Who does that work.
     pub executor: Arc<dyn Executor>,
     /// Where names of commands come from.
@@ -40,6 +42,7 @@ impl Default for HomeOptions {
         Self {
             log: Options::default(),
             works: Works::Nothing,
+            max_parallel: holdpoint_engine::MAX_PARALLEL,
             executor: Arc::new(BuiltIn),
             ids: Arc::new(RandomIds),
             files: Files::default(),
@@ -61,7 +64,7 @@ pub struct OpenHome {
 /// Opens a home, and makes what is missing of it.
 pub async fn open_home(home: &Home, options: HomeOptions) -> Result<OpenHome, Problem> {
     home.create()?;
-    let HomeOptions { log, works, executor, ids, files, offers } = options;
+    let HomeOptions { log, works, max_parallel, executor, ids, files, offers } = options;
     let log = Arc::new(SqliteLog::open(&home.path().join("db"), log).map_err(|e| cannot_open(home, &e))?);
     let blobs = LocalBlobs::open(&home.path().join("blobs"), log.clone());
     let blobs = Arc::new(blobs.map_err(|error| no_blobs(home, &error))?);
@@ -74,6 +77,7 @@ pub async fn open_home(home: &Home, options: HomeOptions) -> Result<OpenHome, Pr
         offers,
         executor,
         works,
+        max_parallel,
         files: Some(tree_options(home, &files)),
     });
     // A newer program knows tables that an older one did not write.
@@ -140,6 +144,7 @@ pub fn looking_engine(home: &Home, log: &Arc<SqliteLog>, files: &Files) -> Resul
         offers: Arc::new(NothingKnown),
         executor: Arc::new(BuiltIn),
         works: Works::Nothing,
+        max_parallel: holdpoint_engine::MAX_PARALLEL,
         files: Some(tree_options(home, files)),
     }))
 }

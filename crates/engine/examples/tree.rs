@@ -81,6 +81,7 @@ async fn main() {
             offers: Arc::new(holdpoint_core::facts::NothingKnown),
             executor: maker.clone(),
             works: Works::All,
+            max_parallel: holdpoint_engine::MAX_PARALLEL,
             files: Some(Options::new(folder.path().to_owned())),
         })
     };

@@ -48,6 +48,9 @@ pub use runner::Drained;
 pub use submit::{IdemKey, Submitted};
 pub use whisper::Whisper;
 
+/// How many pieces of work are done at once where nobody says otherwise.
+pub const MAX_PARALLEL: usize = 16;
+
 /// What an engine is made of.
 pub struct Parts {
     /// The log.
@@ -66,6 +69,8 @@ pub struct Parts {
     pub executor: Arc<dyn Executor>,
     /// Whose work this engine takes on.
     pub works: Works,
+    /// How many pieces of work it does at once; more waits for a slot ([`MAX_PARALLEL`]).
+    pub max_parallel: usize,
     /// Where the files of pipelines are kept; none: nowhere.
     pub files: Option<tree::Options>,
 }
@@ -118,12 +123,13 @@ impl Engine {
     /// called.
     pub fn new(parts: Parts) -> Self {
         let tree = parts.files.clone().map(tree::Tree::new);
+        let runner = Runner::new(parts.max_parallel);
         let inner = Inner {
             parts,
             tree,
             cache: Cache::default(),
             plans: Plans::default(),
-            runner: Runner::default(),
+            runner,
             halted: AtomicBool::new(false),
             written: AtomicU64::new(0),
             commits: AtomicU64::new(0),

@@ -6,6 +6,7 @@
 
 mod driver;
 mod effect;
+mod slots;
 
 pub(crate) use effect::{Backoff, is_transient};
 
@@ -17,7 +18,7 @@ use std::time::Duration;
 use holdpoint_core::state::run::EffectId;
 use holdpoint_core::{RunId, StreamId};
 use holdpoint_store::{Claimed, Lease};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -40,8 +41,9 @@ pub struct Drained {
 }
 
 /// The drivers of one engine.
-#[derive(Default)]
 pub(crate) struct Runner {
+    /// One permit per piece of work that is being done.
+    slots: Arc<Semaphore>,
     drivers: Mutex<HashMap<RunId, Arc<Driver>>>,
     /// The runs that this engine was told to take on.
     own: Mutex<BTreeSet<RunId>>,
@@ -69,6 +71,28 @@ pub(crate) struct Driver {
 }
 
 impl Runner {
+    /// A runner that does at most so many pieces of work at once.
+    pub fn new(max_parallel: usize) -> Self {
+        Self {
+            slots: Arc::new(Semaphore::new(max_parallel)),
+            drivers: Mutex::default(),
+            own: Mutex::default(),
+            started: Mutex::default(),
+            tasks: TaskTracker::new(),
+            stopping: CancellationToken::new(),
+            abandoned: CancellationToken::new(),
+        }
+    }
+
+    /// How many more runs are worth claiming: what this process has no slot for, another may do. A driver that has not
+    /// looked at its run yet is about to take a slot.
+    fn room(&self) -> u32 {
+        let drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = drivers.values().filter(|driver| driver.seen.load(Ordering::Relaxed) == 0).count();
+        let free = self.slots.available_permits().saturating_sub(new);
+        u32::try_from(free).unwrap_or(u32::MAX).min(CLAIM)
+    }
+
     /// After a commit: runs that are held now get a driver, and drivers look again.
     pub fn committed(&self, engine: &Engine, leases: &[Lease], written: impl Iterator<Item = StreamId>) {
         for lease in leases {
@@ -220,6 +244,9 @@ impl Engine {
     async fn claim_own(&self) {
         let own = self.inner.runner.own.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for run in own {
+            if self.inner.runner.room() == 0 {
+                return;
+            }
             match self.log().claim(self.now(), 1, Some(run)).await {
                 Ok(claimed) => claimed.iter().for_each(|claimed| self.take(claimed)),
                 Err(cause) => tracing::warn!(%run, %cause, "work could not be claimed"),
@@ -233,10 +260,14 @@ impl Engine {
 
     async fn claim_all(&self) {
         loop {
-            match self.log().claim(self.now(), CLAIM, None).await {
+            let room = self.inner.runner.room();
+            if room == 0 {
+                return;
+            }
+            match self.log().claim(self.now(), room, None).await {
                 Ok(claimed) => {
                     claimed.iter().for_each(|claimed| self.take(claimed));
-                    if claimed.len() < CLAIM as usize {
+                    if claimed.len() < room as usize {
                         return;
                     }
                 }

@@ -4,14 +4,19 @@
 mod common;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-use common::{Home, chain, start_plan};
+use common::{Home, Never, chain, start_plan};
 use futures_util::StreamExt;
+use holdpoint_core::commands::record_outcome::Outcome;
 use holdpoint_core::event::RunEvent;
+use holdpoint_core::plan::Body;
 use holdpoint_core::state::run::RunStatus;
 use holdpoint_core::{Actor, Command, Event, RunCommand, Seq, State, StreamId, Version};
+use holdpoint_engine::executor::{BuiltIn, Executor, Job};
 use holdpoint_engine::{Filter, IdemKey, SubmitError, audit, doctor};
-use holdpoint_store::{EventLog, StoreError};
+use holdpoint_store::{BoxFuture, EventLog, StoreError};
 use tokio_util::sync::CancellationToken;
 
 fn ann() -> Actor {
@@ -325,7 +330,7 @@ async fn a_flipped_bit_stops_its_stream_and_no_other() {
         for bit in (0..bits).step_by(7) {
             assert!(home.disk.damage_row(hurt, Version(after), bit));
             let reader = home.idle_engine();
-            let refused = reader.view(hurt).await.err().expect("nothing is served");
+            let refused = reader.view(hurt).await.expect_err("nothing is served");
             assert_eq!(refused.code(), "log_corrupt", "bit {bit} after version {after}");
             assert!(refused.to_string().contains(&hurt.to_string()), "{refused}");
             assert_eq!(reader.damaged().into_iter().collect::<Vec<_>>(), [hurt]);
@@ -337,12 +342,110 @@ async fn a_flipped_bit_stops_its_stream_and_no_other() {
     let reader = home.idle_engine();
     let StreamId::Run(run) = hurt else { panic!("a run") };
     let paused = reader.submit(ann(), None, Command::Run(run, RunCommand::Pause)).await;
-    assert_eq!(paused.err().expect("nothing is written").code(), "log_corrupt");
+    assert_eq!(paused.expect_err("nothing is written").code(), "log_corrupt");
     let mut events = reader.subscribe(Seq(0), Filter { stream: Some(hurt), session: None });
     assert!(
         matches!(events.next().await, Some(Err(StoreError::LogCorrupt { stream, .. })) if stream == hurt)
     );
     assert!(events.next().await.is_none(), "and nothing comes after it");
-    let listed = reader.gc(true).await.err().expect("what cannot be read may name anything");
+    let listed = reader.gc(true).await.expect_err("what cannot be read may name anything");
     assert!(listed.to_string().contains("damaged"), "{listed}");
+}
+
+/// Counts how much work is done at once, and takes an hour for each.
+#[derive(Default)]
+struct Slow {
+    now: AtomicUsize,
+    most: AtomicUsize,
+}
+
+/// An executor that others can ask.
+struct Counted(Arc<Slow>);
+
+impl Executor for Counted {
+    fn run(&self, job: Job) -> BoxFuture<'static, Outcome> {
+        let slow = self.0.clone();
+        Box::pin(async move {
+            let now = slow.now.fetch_add(1, Ordering::SeqCst) + 1;
+            slow.most.fetch_max(now, Ordering::SeqCst);
+            // tidy: sleep, because the paused clock moves on by itself
+            tokio::time::sleep(Duration::from_hours(1)).await;
+            slow.now.fetch_sub(1, Ordering::SeqCst);
+            BuiltIn.run(job).await
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn waiting_for_a_slot_does_not_count_against_an_attempt() {
+    let home = Home::new();
+    home.max_parallel.store(2, Ordering::Relaxed);
+    let slow = Arc::new(Slow::default());
+    let engine = home.engine_with(Arc::new(Counted(slow.clone())));
+    let mut runs = Vec::new();
+    for _ in 0..7 {
+        let mut plan = chain(1);
+        for body in plan.bodies.values_mut() {
+            if let Body::Task(task) = Arc::make_mut(body) {
+                task.timeout_seconds = Some(5_400);
+            }
+        }
+        let (command, run) = start_plan(plan);
+        engine.submit(ann(), None, command).await.expect("started");
+        runs.push(run);
+    }
+    for run in runs {
+        home.until(&engine, run, |state| !state.status.is_active() || state.failed > 0).await;
+        let loaded = engine.run(run).await.expect("read").expect("a run");
+        let State::Run(state) = &loaded.state else { panic!("a run") };
+        assert_eq!((state.status, state.failed), (RunStatus::Completed, 0), "an hour of an hour and a half");
+    }
+    assert_eq!(slow.most.load(Ordering::SeqCst), 2, "two slots");
+}
+
+#[tokio::test(start_paused = true)]
+async fn work_that_has_its_slot_is_stopped_when_its_time_is_up() {
+    let home = Home::new();
+    home.max_parallel.store(1, Ordering::Relaxed);
+    let engine = home.engine_with(Arc::new(Counted(Arc::default())));
+    let start = |seconds| {
+        let mut plan = chain(1);
+        for body in plan.bodies.values_mut() {
+            if let Body::Task(task) = Arc::make_mut(body) {
+                task.timeout_seconds = Some(seconds);
+            }
+        }
+        start_plan(plan)
+    };
+    let begun = engine.now();
+    let (first, second) = (start(7_200), start(1_800));
+    engine.submit(ann(), None, first.0).await.expect("started");
+    home.until(&engine, first.1, |state| !state.owed.is_empty()).await;
+    engine.submit(ann(), None, second.0).await.expect("started");
+    home.until(&engine, second.1, |state| state.failed == 1).await;
+    let minutes = (engine.now().0 - begun.0) / 60_000_000;
+    assert_eq!(minutes, 90, "an hour for the first, then half an hour of its own");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_claims_no_more_than_it_has_slots_for() {
+    let home = Home::new();
+    let idle = home.idle_engine();
+    for _ in 0..5 {
+        idle.submit(ann(), None, start_plan(chain(1)).0).await.expect("started");
+    }
+    home.max_parallel.store(2, Ordering::Relaxed);
+    let busy = home.engine_with(Arc::new(Never));
+    let stop = CancellationToken::new();
+    let working = tokio::spawn({
+        let (busy, stop) = (busy.clone(), stop.clone());
+        async move { busy.run_until(stop).await }
+    });
+    // tidy: sleep, because the paused clock moves on by itself
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let left = home.open().claim(idle.now(), 100, None).await.expect("claimed");
+    assert_eq!(left.len(), 3, "another process can do what this one has no slot for");
+    busy.abandon();
+    stop.cancel();
+    working.await.expect("ended");
 }

@@ -71,6 +71,7 @@ impl Process {
             offers: Arc::new(holdpoint_core::facts::NothingKnown),
             executor: Arc::new(executor),
             works: works.into(),
+            max_parallel: holdpoint_engine::MAX_PARALLEL,
             files: None,
         });
         let stop = CancellationToken::new();

@@ -338,7 +338,7 @@ fn used(conn: &Connection, key: Key, now: Timestamp) -> rusqlite::Result<Option<
 fn keep_blob(conn: &Connection, blob: &SmallBlob, packed: &Packed, at: Timestamp) -> rusqlite::Result<()> {
     debug_assert_eq!(blob.digest, packed.digest, "blobs are packed in order");
     let (codec, bytes) = packed.bytes.as_deref().map_or((0, &*blob.bytes), |bytes| (1, bytes));
-    // Whoever names it again makes it young: a sweep removes only what was named long ago.
+    // Naming it again makes it young: a sweep removes only what was named long ago.
     conn.prepare_cached(
         "INSERT INTO blobs(digest, size, codec, at, bytes) VALUES(?, ?, ?, ?, ?)
          ON CONFLICT(digest) DO UPDATE SET at = excluded.at WHERE excluded.at > at",

@@ -101,7 +101,7 @@ pub(crate) fn holders(conn: &Connection, dir: &Path) -> rusqlite::Result<Vec<Hol
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         let owner: Option<i64> = row.get(0)?;
-        let lives = owner.map_or(Ok(false), |owner| me.lives(conn, owner))?;
+        let lives = owner.map_or(Ok(false), |owner| me.witness.lives(conn, owner))?;
         found.push(Holder {
             owner: owner.map(|owner| OwnerId(owner as u64)),
             lives,

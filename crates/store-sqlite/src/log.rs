@@ -21,9 +21,10 @@ use crate::checkpoint::Checkpoints;
 use crate::connect::{Place, Turnstile, failed};
 use crate::follow::Follower;
 use crate::integrity::{self, Holder, Integrity};
-use crate::owners::Owner;
-use crate::reader::Readers;
+use crate::owners::{Owner, Witness};
+use crate::reader::{Reader, Readers};
 use crate::rebuild;
+use crate::work::is_claimable;
 use crate::writer::{Desk, Done, Pace, Task, Writer, store_error};
 
 /// How a log is opened.
@@ -51,6 +52,7 @@ impl Default for Options {
 pub struct SqliteLog {
     place: Place,
     owner: OwnerId,
+    witness: Witness,
     head: watch::Sender<Seq>,
     closed: Arc<AtomicBool>,
     follower: Mutex<Option<Follower>>,
@@ -73,7 +75,7 @@ impl SqliteLog {
         }
         let last = last_seq(&conn).map_err(|error| failed(&error))?;
         let owner = Owner::new(dir, options.lease);
-        let id = owner.id;
+        let (id, witness) = (owner.id, owner.witness.clone());
         let (head, _) = watch::channel(Seq(last));
         let closed = Arc::<AtomicBool>::default();
         let writer = Writer {
@@ -96,6 +98,7 @@ impl SqliteLog {
             readers: Some(readers),
             place,
             owner: id,
+            witness,
             head,
             closed,
             follower: Mutex::default(),
@@ -264,7 +267,14 @@ impl EventLog for SqliteLog {
         limit: u32,
         only: Option<RunId>,
     ) -> BoxFuture<'_, Result<Vec<Claimed>, StoreError>> {
-        Box::pin(self.claim_now(Task::Claim(now, limit, only)))
+        Box::pin(async move {
+            let (witness, claimer) = (self.witness.clone(), self.owner.0 as i64);
+            let look = move |reader: &mut Reader| is_claimable(&reader.conn, &witness, claimer, now, only);
+            if limit == 0 || !self.readers()?.ask_shortly(look).await? {
+                return Ok(Vec::new());
+            }
+            self.claim_now(Task::Claim(now, limit, only)).await
+        })
     }
 
     fn beat(&self) -> BoxFuture<'_, Result<Vec<Lease>, StoreError>> {

@@ -16,12 +16,49 @@ use rusqlite::{Connection, Error, OptionalExtension as _, params};
 use rustix::fs::{FlockOperation, flock};
 use rustix::time::{ClockId, clock_gettime};
 
-/// This handle as an owner of work.
-pub(crate) struct Owner {
-    pub(crate) id: OwnerId,
+/// Tells which owners of a home are alive.
+#[derive(Clone)]
+pub(crate) struct Witness {
     boot: String,
     lease: Duration,
     dir: PathBuf,
+}
+
+impl Witness {
+    fn new(dir: &Path, lease: Duration) -> Self {
+        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        Self { boot: boot.trim().to_owned(), lease, dir: dir.join("owners") }
+    }
+
+    /// Whether an owner's leases hold against a claim.
+    pub(crate) fn lives(&self, conn: &Connection, other: i64) -> rusqlite::Result<bool> {
+        let known = conn
+            .prepare_cached("SELECT boot, beat FROM owners WHERE id=?")?
+            .query_row([other], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))
+            .optional()?;
+        let lease = i64::try_from(self.lease.as_millis()).unwrap_or(i64::MAX);
+        Ok(known.is_some_and(|(boot, beat)| {
+            boot == self.boot && since_boot().saturating_sub(beat) <= lease && !self.lock_is_free(other)
+        }))
+    }
+
+    /// Whether no process holds an owner's lock. Closing the file ends the try.
+    fn lock_is_free(&self, other: i64) -> bool {
+        match File::options().write(true).open(self.lock_path(other)) {
+            Ok(file) => flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok(),
+            Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+        }
+    }
+
+    fn lock_path(&self, id: i64) -> PathBuf {
+        self.dir.join(format!("{:016x}.lock", id as u64))
+    }
+}
+
+/// This handle as an owner of work.
+pub(crate) struct Owner {
+    pub(crate) id: OwnerId,
+    pub(crate) witness: Witness,
     lock: Option<File>,
     registered: bool,
 }
@@ -29,15 +66,7 @@ pub(crate) struct Owner {
 impl Owner {
     /// An owner that nobody knows of yet.
     pub(crate) fn new(dir: &Path, lease: Duration) -> Self {
-        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-        Self {
-            id: OwnerId(random()),
-            boot: boot.trim().to_owned(),
-            lease,
-            dir: dir.join("owners"),
-            lock: None,
-            registered: false,
-        }
+        Self { id: OwnerId(random()), witness: Witness::new(dir, lease), lock: None, registered: false }
     }
 
     /// The number under which the owner stands in tables.
@@ -64,7 +93,7 @@ impl Owner {
         }
         conn.prepare_cached("INSERT OR REPLACE INTO owners VALUES(?, ?, ?)")?.execute(params![
             self.number(),
-            self.boot,
+            self.witness.boot,
             since_boot()
         ])?;
         self.registered = true;
@@ -76,47 +105,26 @@ impl Owner {
         self.registered = false;
     }
 
-    /// Whether another owner's leases hold against a claim.
-    pub(crate) fn lives(&self, conn: &Connection, other: i64) -> rusqlite::Result<bool> {
-        let known = conn
-            .prepare_cached("SELECT boot, beat FROM owners WHERE id=?")?
-            .query_row([other], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))
-            .optional()?;
-        let lease = i64::try_from(self.lease.as_millis()).unwrap_or(i64::MAX);
-        Ok(known.is_some_and(|(boot, beat)| {
-            boot == self.boot && since_boot().saturating_sub(beat) <= lease && !self.lock_is_free(other)
-        }))
-    }
-
     fn hold_lock(&self) -> std::io::Result<File> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.dir)?;
-        let file =
-            File::options().create_new(true).write(true).mode(0o600).open(self.lock_path(self.number()))?;
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.witness.dir)?;
+        let file = File::options()
+            .create_new(true)
+            .write(true)
+            .mode(0o600)
+            .open(self.witness.lock_path(self.number()))?;
         flock(&file, FlockOperation::NonBlockingLockExclusive)?;
         Ok(file)
-    }
-
-    /// Whether no process holds an owner's lock. Closing the file ends the try.
-    fn lock_is_free(&self, other: i64) -> bool {
-        match File::options().write(true).open(self.lock_path(other)) {
-            Ok(file) => flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok(),
-            Err(error) => error.kind() == std::io::ErrorKind::NotFound,
-        }
     }
 
     /// Removes owners that ended without cleaning up; an unknown owner counts as dead.
     fn forget_the_dead(&self, conn: &Connection) -> rusqlite::Result<()> {
         let mut statement = conn.prepare_cached("SELECT id FROM owners")?;
         let ids: Vec<i64> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
-        for id in ids.into_iter().filter(|id| *id != self.number() && self.lock_is_free(*id)) {
+        for id in ids.into_iter().filter(|id| *id != self.number() && self.witness.lock_is_free(*id)) {
             conn.prepare_cached("DELETE FROM owners WHERE id=?")?.execute([id])?;
-            let _ = std::fs::remove_file(self.lock_path(id));
+            let _ = std::fs::remove_file(self.witness.lock_path(id));
         }
         Ok(())
-    }
-
-    fn lock_path(&self, id: i64) -> PathBuf {
-        self.dir.join(format!("{:016x}.lock", id as u64))
     }
 }
 
@@ -124,12 +132,12 @@ impl Drop for Owner {
     fn drop(&mut self) {
         if self.lock.is_some() {
             // Removed while still locked, so that nobody can find it free and in use by turns.
-            let _ = std::fs::remove_file(self.lock_path(self.number()));
+            let _ = std::fs::remove_file(self.witness.lock_path(self.number()));
         }
     }
 }
 
-/// Answers of [`Owner::lives`] within one claim.
+/// Answers of [`Witness::lives`] within one claim.
 #[derive(Default)]
 pub(crate) struct Living(HashMap<i64, bool>);
 
@@ -138,7 +146,7 @@ impl Living {
         if let Some(lives) = self.0.get(&other) {
             return Ok(*lives);
         }
-        let lives = owner.lives(conn, other)?;
+        let lives = owner.witness.lives(conn, other)?;
         self.0.insert(other, lives);
         Ok(lives)
     }

@@ -184,3 +184,31 @@ fn a_newer_file_is_refused_and_left_alone() {
     assert_eq!(refused, Some(StoreError::Newer { found: 99, known: 3 }));
     assert!(before == std::fs::read(dir.path().join("state.db")).expect("the file"));
 }
+
+#[tokio::test]
+async fn a_claim_that_finds_nothing_needs_no_writer() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (first, second) = (open(dir.path()), open(dir.path()));
+    write(&first, owing(1, Some(10), true)).await;
+    write(&first, owing(2, Some(20), false)).await;
+    // Nobody else can write for as long as this lasts.
+    let busy = foreign(dir.path());
+    busy.execute_batch("BEGIN IMMEDIATE").expect("begun");
+    assert_eq!(
+        second.claim(Timestamp(10), 9, None).await,
+        Ok(vec![]),
+        "the first is alive, the other not due"
+    );
+    assert_eq!(second.claim(Timestamp(19), 9, Some(run_id(2))).await, Ok(vec![]));
+    assert_eq!(second.claim(Timestamp(20), 0, None).await, Ok(vec![]), "nothing is asked for");
+    busy.execute_batch("ROLLBACK").expect("ended");
+    assert_eq!(
+        second.claim(Timestamp(20), 9, None).await,
+        Ok(vec![Claimed { lease: Lease { run: run_id(2), epoch: 1 }, abandoned: false }])
+    );
+    drop(first);
+    assert_eq!(
+        second.claim(Timestamp(20), 9, None).await,
+        Ok(vec![Claimed { lease: Lease { run: run_id(1), epoch: 2 }, abandoned: true }])
+    );
+}

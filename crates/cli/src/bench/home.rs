@@ -116,6 +116,7 @@ pub fn open(path: &Path, works: bool, files: bool) -> Result<OpenHome, BenchErro
         offers: Arc::new(holdpoint_core::facts::NothingKnown),
         executor: Arc::new(BuiltIn),
         works: works.into(),
+        max_parallel: 64,
         files: files.then(|| tree::Options::new(path.join("pipelines"))),
     });
     Ok(OpenHome { engine, log })

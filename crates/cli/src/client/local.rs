@@ -103,7 +103,15 @@ impl Local {
         actor: Actor,
     ) -> Result<Self, Problem> {
         let files = settings.files.clone();
-        let options = HomeOptions { works: Works::Own, executor, files, offers, ..HomeOptions::default() };
+        let max_parallel = settings.execution.max_parallel as usize;
+        let options = HomeOptions {
+            works: Works::Own,
+            max_parallel,
+            executor,
+            files,
+            offers,
+            ..HomeOptions::default()
+        };
         let open = wiring::open_home(home, options).await?;
         let stop = CancellationToken::new();
         let ends = tokio::spawn({

@@ -65,6 +65,7 @@ const KEYS: &[(&str, Kind)] = &[
     ("files.archive_retention_days", whole(0, 36_500)),
     ("files.error_retention_days", whole(0, 36_500)),
     ("execution.default_retry_delay_seconds", whole(0, 86_400)),
+    ("execution.max_parallel", whole(1, 1_024)),
     ("execution.sandbox", Kind::Choice(&["auto", "restricted", "external"])),
     ("execution.script_folders", Kind::Paths),
     ("logging.log_level", Kind::Choice(&["TRACE", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL", "OFF"])),

@@ -107,6 +107,8 @@ pub struct Files {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Execution {
     pub default_retry_delay_seconds: u64,
+    /// How many pieces of work a process does at once.
+    pub max_parallel: u64,
     pub sandbox: Choice,
     /// Where scripts may stand beside the pipelines' own, separated by `:`; none at first.
     pub script_folders: String,
@@ -235,7 +237,12 @@ impl Default for Files {
 
 impl Default for Execution {
     fn default() -> Self {
-        Self { default_retry_delay_seconds: 5, sandbox: Choice::Auto, script_folders: String::new() }
+        Self {
+            default_retry_delay_seconds: 5,
+            max_parallel: holdpoint_engine::MAX_PARALLEL as u64,
+            sandbox: Choice::Auto,
+            script_folders: String::new(),
+        }
     }
 }
 

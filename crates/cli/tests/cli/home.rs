@@ -46,6 +46,7 @@ pub async fn fill(home: &Path) {
         offers: Arc::new(holdpoint_core::facts::NothingKnown),
         executor: Arc::new(BuiltIn),
         works: Works::Nothing,
+        max_parallel: holdpoint_engine::MAX_PARALLEL,
         files: None,
     });
     let submit = async |command| {

@@ -51,6 +51,7 @@ pub async fn agree(home: &Path) -> Result<Proven, String> {
         offers: Arc::new(holdpoint_core::facts::NothingKnown),
         executor: Arc::new(BuiltIn),
         works: Works::Nothing,
+        max_parallel: holdpoint_engine::MAX_PARALLEL,
         files: Some(Options::new(home.join("pipelines"))),
     });
     let look = async |repair, deep| engine.check_files(CheckFiles { repair, deep }).await;

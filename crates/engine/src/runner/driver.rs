@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use holdpoint_core::state::RunState;
-use holdpoint_core::state::run::{EffectId, EffectKind, TimerId};
+use holdpoint_core::state::run::{EffectId, EffectKind, TimerId, TimerKind};
 use holdpoint_core::{Actor, Body, Command, RunCommand, RunId, State, StreamId, Timestamp, due, owed};
 use holdpoint_store::{Append, Fence, StoreError, WorkChange};
 use tokio::task::{JoinError, JoinSet};
@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Driver;
 use super::effect::{self, Backoff, is_transient};
+use super::slots::AttemptTime;
 use crate::executor::Job;
 use crate::load::Loaded;
 use crate::submit::AT_ONCE;
@@ -29,6 +30,8 @@ struct Drive {
     begun: u64,
     /// Owed work that an owner which died may have started; none before the first look.
     inherited: Option<BTreeSet<EffectId>>,
+    /// The time of attempts that have a limit.
+    times: BTreeMap<TimerId, AttemptTime>,
     /// Tasks of their own: one of them may hold the lock that this driver waits for.
     works: JoinSet<Finished>,
 }
@@ -37,7 +40,8 @@ struct Drive {
 struct Finished {
     effect: EffectId,
     number: u64,
-    end: Result<(), SubmitError>,
+    /// Whether it was begun; it is not where no slot was free before it was stopped.
+    end: Result<bool, SubmitError>,
 }
 
 /// What a driver does next.
@@ -61,8 +65,15 @@ enum Looked {
 /// Drives a run to the point where it owes nothing.
 pub(super) async fn drive(engine: Engine, driver: Arc<Driver>) {
     let run = driver.lease.run;
-    let works = JoinSet::new();
-    let mut drive = Drive { engine, driver, doing: BTreeMap::new(), begun: 0, inherited: None, works };
+    let mut drive = Drive {
+        engine,
+        driver,
+        doing: BTreeMap::new(),
+        begun: 0,
+        inherited: None,
+        times: BTreeMap::new(),
+        works: JoinSet::new(),
+    };
     if let Err(cause) = drive.go().await {
         match cause {
             SubmitError::Fenced(epoch) => tracing::info!(%run, epoch, "the run's work was taken over"),
@@ -113,7 +124,9 @@ impl Drive {
                     if self.doing.get(&effect).is_some_and(|(doing, _)| *doing == number) {
                         self.doing.remove(&effect);
                     }
-                    end?;
+                    if end? && let Some(inherited) = &mut self.inherited {
+                        inherited.remove(&effect);
+                    }
                 }
                 Next::Timer(timer) => fired = Some(timer),
                 Next::Broken(cause) => {
@@ -158,7 +171,7 @@ impl Drive {
         if self.doing.is_empty() && effects.is_empty() && timer.is_none() {
             return Ok(Looked::Done);
         }
-        Ok(Looked::Waits(timer))
+        Ok(Looked::Waits(timer.and_then(|_| self.next_timer(state))))
     }
 
     /// A process that ends leaves what it has not started to others, who then need not take it for cut off.
@@ -191,6 +204,7 @@ impl Drive {
             }
             wanted
         });
+        self.times.retain(|timer, _| state.timers.get(timer).is_some());
     }
 
     async fn begin(
@@ -207,9 +221,9 @@ impl Drive {
         let Some(body) = self.body(loaded, state, execution.body, &execution.place.step).await? else {
             return Ok(());
         };
-        let first = self.engine.inner.runner.start(self.run(), effect);
-        let inherited = self.inherited.as_mut().is_some_and(|inherited| inherited.remove(&effect));
-        let restarted = inherited || !first;
+        let inherited = self.inherited.as_ref().is_some_and(|inherited| inherited.contains(&effect));
+        let limit = body.policy().timeout.map_or(0, |(seconds, _)| seconds);
+        let time = self.time_of(state, effect, limit);
         let cancel = CancellationToken::new();
         let job = Job {
             run: self.run(),
@@ -217,7 +231,7 @@ impl Drive {
             kind,
             body,
             execution: execution.clone(),
-            restarted,
+            restarted: inherited,
             cancel: cancel.clone(),
             desk: Desk {
                 engine: self.engine.clone(),
@@ -231,9 +245,33 @@ impl Drive {
         self.begun += 1;
         let number = self.begun;
         self.doing.insert(effect, (number, cancel));
-        let work = effect::carry_out(self.engine.clone(), self.fence(), job);
+        let work = effect::carry_out(self.engine.clone(), self.driver.clone(), job, time);
         self.works.spawn(async move { Finished { effect, number, end: work.await } });
         Ok(())
+    }
+
+    /// The time of the attempt that a piece of work belongs to, which waits for a slot from now on.
+    fn time_of(&mut self, state: &RunState, effect: EffectId, seconds: u64) -> Option<AttemptTime> {
+        let EffectId { x, revision, attempt, .. } = effect;
+        let timer = TimerId { x, revision, attempt, kind: TimerKind::Timeout };
+        state.timers.get(&timer)?;
+        let time = self.times.entry(timer).or_default().clone();
+        time.wait(seconds, self.engine.now());
+        Some(time)
+    }
+
+    /// The next time that something happens by itself. Waiting for a slot does not count against an attempt.
+    fn next_timer(&self, state: &RunState) -> Option<(TimerId, Timestamp)> {
+        let mut next: Option<(Timestamp, TimerId)> = None;
+        for (timer, at) in state.timers.by_time() {
+            // No later one can be sooner: a deadline only ever moves back.
+            if next.is_some_and(|(found, _)| found <= at) {
+                break;
+            }
+            let up = self.times.get(&timer).map_or(Some(at), |time| time.up(at));
+            next = next.into_iter().chain(up.map(|up| (up, timer))).min();
+        }
+        next.map(|(at, timer)| (timer, at))
     }
 
     async fn body(

@@ -3,27 +3,50 @@
 //! Invariant: an outcome is dropped only when the run does not owe it any more. A store that refuses for a while
 //! delays the commit, and nothing is done twice.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use holdpoint_core::commands::record_outcome::{Outcome, RecordOutcome};
-use holdpoint_core::event::{Failure, Usage};
+use holdpoint_core::event::{Failure, FailureKind, Usage};
 use holdpoint_core::{Actor, Command, Rejection, RunCommand, State, StreamId};
 use holdpoint_planted::{Bug, planted};
-use holdpoint_store::{BlobError, Fence};
+use holdpoint_store::{BlobError, Fence, StoreError};
 
+use super::Driver;
+use super::slots::AttemptTime;
 use crate::executor::Job;
 use crate::{Engine, SubmitError};
 
 /// How long work waits for its folder; after that it makes what it needs itself.
 const FILES: Duration = Duration::from_secs(5);
 
-/// Does a piece of work and records what came of it.
-pub(super) async fn carry_out(engine: Engine, fence: Fence, job: Job) -> Result<(), SubmitError> {
+/// Waits for a slot, does a piece of work and records what came of it. False: it was stopped before it began.
+pub(super) async fn carry_out(
+    engine: Engine,
+    driver: Arc<Driver>,
+    mut job: Job,
+    time: Option<AttemptTime>,
+) -> Result<bool, SubmitError> {
     let (effect, cancel) = (job.effect, job.cancel.clone());
+    let fence = Fence { run: job.run, epoch: driver.lease.epoch };
+    let runner = &engine.inner.runner;
+    let slot = tokio::select! {
+        biased;
+        () = cancel.cancelled() => return Ok(false),
+        () = runner.stopping.cancelled() => return Ok(false),
+        slot = runner.slots.acquire() => slot,
+    };
+    let Ok(slot) = slot else { return Ok(false) };
+    if let Some(time) = time {
+        time.begin(engine.now());
+        // The driver can tell now when the time is up.
+        driver.changed.notify_one();
+    }
+    job.restarted |= !runner.start(job.run, effect);
     if job.restarted {
         let restart = RunCommand::RestartAttempt(effect);
         if !submit(&engine, fence, &restart).await? || !is_owed(&engine, &job).await? {
-            return Ok(());
+            return Ok(true);
         }
     }
     // The work's folder is where it belongs before the work looks for it.
@@ -31,13 +54,15 @@ pub(super) async fn carry_out(engine: Engine, fence: Fence, job: Job) -> Result<
         engine.files_settled(engine.log_head(), FILES).await;
     }
     let outcome = engine.inner.parts.executor.run(job).await;
+    // Recording takes no slot: many outcomes are committed together.
+    drop(slot);
     if cancel.is_cancelled() {
-        return Ok(());
+        return Ok(true);
     }
     record(&engine, fence, RecordOutcome { effect, outcome }).await?;
     // The same work may be owed again at once, when a budget is raised: that is no restart.
-    engine.inner.runner.keep_started(fence.run, |started| *started != effect);
-    Ok(())
+    runner.keep_started(fence.run, |started| *started != effect);
+    Ok(true)
 }
 
 async fn is_owed(engine: &Engine, job: &Job) -> Result<bool, SubmitError> {
@@ -62,8 +87,10 @@ async fn record(engine: &Engine, fence: Fence, mut record: RecordOutcome) -> Res
     };
     if let Some(cause) = refused {
         // The work is done and cannot be recorded as it is. Without a failed attempt it would be owed for ever.
-        let failure =
-            Failure::new("outcome_refused", &format!("the result of the work was refused: {cause}"));
+        let failure = Failure::new(
+            FailureKind::OutcomeRefused,
+            &format!("the result of the work was refused: {cause}"),
+        );
         record.outcome = Outcome::Failed { failure, artifacts: Vec::new(), usage: Usage::default() };
         if let Err(cause) = submit(engine, fence, &RunCommand::RecordOutcome(record)).await {
             tracing::error!(run = %fence.run, ?effect, %cause, "a failed attempt could not be recorded");
@@ -101,12 +128,20 @@ async fn submit(engine: &Engine, fence: Fence, command: &RunCommand) -> Result<b
 /// Whether the same command may succeed a little later.
 pub(crate) fn is_transient(cause: &SubmitError) -> bool {
     match cause {
-        SubmitError::Contended | SubmitError::DiskFull | SubmitError::Store(_) => true,
+        SubmitError::Contended | SubmitError::DiskFull | SubmitError::Store(StoreError::Io(_)) => true,
         SubmitError::Blob(cause) => match cause {
             BlobError::DiskFull | BlobError::Io(_) => true,
             BlobError::TooLarge(_) | BlobError::Missing(_) | BlobError::Corrupt(_) => false,
         },
-        SubmitError::Rejected(_)
+        // Damage does not heal by itself, and a closed store stays closed.
+        SubmitError::Store(
+            StoreError::Corrupt(_)
+            | StoreError::LogCorrupt { .. }
+            | StoreError::Newer { .. }
+            | StoreError::Older { .. }
+            | StoreError::Closed,
+        )
+        | SubmitError::Rejected(_)
         | SubmitError::KeyReused
         | SubmitError::Fenced(_)
         | SubmitError::Unknown(_) => false,

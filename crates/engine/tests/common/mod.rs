@@ -1,7 +1,7 @@
 //! A home in memory with an engine on it.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futures_util::StreamExt;
@@ -26,6 +26,8 @@ pub struct Home {
     clock: Arc<PausedClock>,
     ids: Arc<CountedIds>,
     logs: Mutex<Vec<Arc<MemoryLog>>>,
+    /// How many pieces of work an engine does at once.
+    pub max_parallel: AtomicUsize,
 }
 
 /// Tokio's paused clock, as microseconds.
@@ -118,6 +120,7 @@ impl Home {
             }),
             ids: Arc::default(),
             logs: Mutex::default(),
+            max_parallel: AtomicUsize::new(64),
         }
     }
 
@@ -159,6 +162,7 @@ impl Home {
             offers: Arc::new(holdpoint_core::facts::NothingKnown),
             executor,
             works: works.into(),
+            max_parallel: self.max_parallel.load(Ordering::Relaxed),
             files,
         })
     }

@@ -175,6 +175,7 @@ fn open(folder: &TempDir, works: bool) -> Engine {
         offers: Arc::new(holdpoint_core::facts::NothingKnown),
         executor: Arc::new(BuiltIn),
         works: works.into(),
+        max_parallel: holdpoint_engine::MAX_PARALLEL,
         files: None,
     })
 }

@@ -156,6 +156,11 @@ impl Timers {
         self.at.iter().map(|(id, at)| (*id, *at))
     }
 
+    /// All timers, the next one first.
+    pub fn by_time(&self) -> impl Iterator<Item = (TimerId, Timestamp)> {
+        self.by_time.iter().map(|(at, id)| (*id, *at))
+    }
+
     /// The next one.
     pub fn next(&self) -> Option<(TimerId, Timestamp)> {
         self.by_time.get_min().map(|(at, id)| (*id, *at))
