@@ -53,7 +53,8 @@ pub fn failure_texts(tree: &Tree) -> Vec<Finding> {
         let code = scan::code(&file.text);
         let in_test = scan::test_lines(&code);
         for (at, (line, _)) in code.lines().zip(&in_test).enumerate().filter(|(_, (_, in_test))| !**in_test) {
-            let compares = ["error_type ==", "error_type !=", "kind.name() ==", "kind.name() !="];
+            let compares =
+                ["error_type ==", "error_type !=", "failure.kind.name() ==", "failure.kind.name() !="];
             if compares.iter().any(|compared| line.contains(compared)) {
                 let fix = "match on `FailureKind`; give the word a variant if a rule depends on it";
                 found.push(Finding::new(&file.path, at + 1, "compares the text of a failure", fix));
