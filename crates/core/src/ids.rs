@@ -60,6 +60,8 @@ uuid_id! {
     AgentId;
     /// One rollback.
     RollbackId;
+    /// A saved state of a run as a file, with or without the files of a folder.
+    SnapshotId;
     /// One command: the source of every id that it needs.
     CommandId;
     /// A workstream that groups runs.

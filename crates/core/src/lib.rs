@@ -12,6 +12,7 @@ pub mod budget;
 pub mod chain;
 pub mod command;
 pub mod commands;
+mod counter;
 pub mod decision;
 pub mod definition;
 pub mod digest;
@@ -44,9 +45,9 @@ pub use digest::{Digest, canonical};
 pub use event::Event;
 pub use ids::{
     AgentId, ArtifactId, ArtifactRecordId, BranchNo, CheckpointId, CommandId, ExecNo, ExecutionId, FieldId,
-    GateId, Ids, NodeNo, PipelineId, RollbackId, RunId, SessionId, StepId, TokenId, UserId,
+    GateId, Ids, NodeNo, PipelineId, RollbackId, RunId, SessionId, SnapshotId, StepId, TokenId, UserId,
 };
-pub use owed::{due, owed};
+pub use owed::{Owed, OwedChange, due, next_timer, owed};
 pub use plan::{Body, LoadedPlan, Plan};
 pub use project::project;
 pub use rejection::Rejection;

@@ -87,8 +87,10 @@ pub struct RunPlace {
 pub fn run_place(pipeline: &PipelineState, run: &RunState) -> Option<RunPlace> {
     let (number, version) = run.number()?;
     if let Some(Gone { rollback, archive }) = run.gone.clone() {
-        let ended = pipeline.archives.get(&rollback).is_some_and(|archive| archive.ended.is_some());
-        return (!ended).then(|| RunPlace { folder: archived_run(&archive, number), archive: Some(archive) });
+        return pipeline
+            .archive_ended(rollback)
+            .is_none()
+            .then(|| RunPlace { folder: archived_run(&archive, number), archive: Some(archive) });
     }
     let earlier = pipeline.earlier.iter().find(|earlier| earlier.version == version);
     let inside = earlier.map(|earlier| definition_folder(version, earlier.until)).unwrap_or_default();

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::counter::count;
 use crate::definition::{CheckpointDefinition, Mode, OnFailure, OnValidationFailure, Validation};
 use crate::event::Text;
 use crate::{Digest, StepId};
@@ -269,6 +270,8 @@ pub struct LoadedNode {
     pub parent: Option<usize>,
     /// Its place among its siblings.
     pub position: u32,
+    /// The length of the longest way to it among its siblings. Every edge leads to a higher rank.
+    rank: u32,
 }
 
 /// What a loaded node is.
@@ -383,8 +386,11 @@ impl LoadedPlan {
         let mut before: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         let mut seen = BTreeSet::from([from]);
         let mut todo = vec![from];
+        // No way leads back from a rank, so what is beyond that of `to` is not looked at.
+        let is_before = |node: usize| node == to || self.nodes[node].rank < self.nodes[to].rank;
         while let Some(node) = todo.pop() {
-            for &next in self.nodes[node].next.iter().filter(|_| node != to) {
+            count(1);
+            for &next in self.nodes[node].next.iter().filter(|&&next| node != to && is_before(next)) {
                 before.entry(next).or_default().push(node);
                 if seen.insert(next) {
                     todo.push(next);
@@ -447,6 +453,7 @@ impl LoadedPlan {
                 next: Vec::new(),
                 parent,
                 position: position as u32,
+                rank: 0,
             });
             here.push(index);
             let shape = match &step.kind {
@@ -481,19 +488,22 @@ impl LoadedPlan {
         Ok(NodeShape::Container { roots, children: children.len() as u32, times, is_loop })
     }
 
-    fn acyclic(&self, level: &[usize]) -> Result<(), PlanFault> {
+    fn acyclic(&mut self, level: &[usize]) -> Result<(), PlanFault> {
         let mut needs: BTreeMap<usize, u32> = level.iter().map(|&i| (i, self.nodes[i].needs)).collect();
         let mut free: Vec<usize> = level.iter().copied().filter(|&i| self.nodes[i].needs == 0).collect();
         while let Some(index) = free.pop() {
             needs.remove(&index);
-            for next in &self.nodes[index].next {
-                if let Some(left) = needs.get_mut(next) {
+            let (rank, behind) = (self.nodes[index].rank + 1, std::mem::take(&mut self.nodes[index].next));
+            for &next in &behind {
+                self.nodes[next].rank = self.nodes[next].rank.max(rank);
+                if let Some(left) = needs.get_mut(&next) {
                     *left -= 1;
                     if *left == 0 {
-                        free.push(*next);
+                        free.push(next);
                     }
                 }
             }
+            self.nodes[index].next = behind;
         }
         if needs.is_empty() {
             return Ok(());

@@ -33,7 +33,8 @@ struct Maker {
 impl Executor for Maker {
     fn run(&self, _job: Job) -> BoxFuture<'static, Outcome> {
         let (digest, size) = self.bytes.lock().expect("no panic").expect("kept before");
-        let make = |n| Collected { name: format!("a{n}").into(), format: "txt".into(), digest, size };
+        let make =
+            |n| Collected { name: format!("a{n}").into(), format: "txt".into(), digest, size, bytes: None };
         let artifacts = (0..self.artifacts).map(make).collect();
         Box::pin(std::future::ready(Outcome::Done { output: None, artifacts, usage: Usage::default() }))
     }

@@ -14,6 +14,7 @@ mod error;
 mod evaluator;
 pub mod executor;
 mod fresh;
+mod guards;
 mod keep;
 mod live;
 mod load;

@@ -6,10 +6,11 @@
 
 mod needed;
 
-use holdpoint_core::paths::archive_folder;
 use holdpoint_core::rows::Table;
 use holdpoint_core::state::PipelineState;
-use holdpoint_core::{Actor, Command, Digest, PipelineCommand, PipelineId, State, StreamId, Timestamp};
+use holdpoint_core::{
+    Actor, Command, Digest, PipelineCommand, PipelineId, RollbackId, State, StreamId, Timestamp,
+};
 use holdpoint_store::{Query, Swept};
 
 pub use needed::needed;
@@ -100,8 +101,10 @@ impl Engine {
         let Some(place) = self.place_of(id, state.deleted_at.is_some()).await? else { return Ok(()) };
         let now = self.now();
         let mut going: Vec<GcFolder> = Vec::new();
-        for (kind, path, since) in
-            old_archives(state, options, now).chain(old_errors(&place, options, now).await?)
+        for (kind, path, since) in old_archives(&place, state, options, now)
+            .await?
+            .into_iter()
+            .chain(old_errors(&place, options, now).await?)
         {
             let Some(bytes) = place.size(&path).await? else { continue };
             going.push(GcFolder { kind, pipeline: id, path, bytes, since });
@@ -127,7 +130,7 @@ impl Engine {
         now: Timestamp,
     ) -> Result<(), SubmitError> {
         for (rollback, archive) in &state.archives {
-            if archive.ended.is_none() && archive.at < options.archives_since(now) {
+            if archive.at < options.archives_since(now) {
                 let command = Command::Pipeline(id, PipelineCommand::EndArchive(*rollback));
                 self.submit(Actor::system(), None, command).await?;
             }
@@ -144,18 +147,32 @@ impl Engine {
     }
 }
 
-/// Archives whose time is over, also those that are recorded as over and were not removed.
-fn old_archives(
+/// Archives whose time is over, also those that are recorded as over and were not removed: their folders are what is left of them.
+async fn old_archives(
+    place: &Place,
     state: &PipelineState,
     options: &Options,
     now: Timestamp,
-) -> impl Iterator<Item = (GcKind, String, Timestamp)> {
+) -> Result<Vec<(GcKind, String, Timestamp)>, TreeError> {
     let since = options.archives_since(now);
-    let old = state.archives.iter().filter(move |(_, archive)| archive.ended.is_some() || archive.at < since);
-    old.map(|(rollback, archive)| {
-        let path = archive_folder(*rollback, archive.at).trim_end_matches('/').to_owned();
-        (GcKind::Archive, path, archive.at)
-    })
+    let mut old = Vec::new();
+    for name in place.names(".archived").await? {
+        let Some((id, at)) = name.strip_prefix("rollback_").and_then(|rest| rest.split_once('_')) else {
+            continue;
+        };
+        let (Ok(rollback), Some(time)) = (id.parse::<RollbackId>(), Timestamp::from_compact(at)) else {
+            continue;
+        };
+        let is_over = match state.archives.get(&rollback) {
+            Some(archive) => archive.at < since,
+            None => state.archive_ended(rollback).is_some(),
+        };
+        if is_over {
+            let at = state.archives.get(&rollback).map_or(time, |archive| archive.at);
+            old.push((GcKind::Archive, format!(".archived/{name}"), at));
+        }
+    }
+    Ok(old)
 }
 
 /// Folders of executions that failed too long ago, by the time in their names.

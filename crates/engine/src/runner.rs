@@ -158,7 +158,18 @@ impl Runner {
         started.get(&run).is_some_and(|effects| effects.contains(effect))
     }
 
-    /// Forgets work that is over.
+    /// Forgets a piece of work that is over.
+    fn forget(&self, run: RunId, effect: &EffectId) {
+        let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(effects) = started.get_mut(&run)
+            && effects.remove(effect)
+            && effects.is_empty()
+        {
+            started.remove(&run);
+        }
+    }
+
+    /// Forgets all work of a run that is over.
     fn keep_started(&self, run: RunId, is_owed: impl Fn(&EffectId) -> bool) {
         let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(effects) = started.get_mut(&run) {

@@ -12,8 +12,8 @@ use std::time::Duration;
 use holdpoint_core::chain::{Header, link};
 use holdpoint_core::facts::Facts;
 use holdpoint_core::{
-    Actor, Command, Decision, Digest, Envelope, PipelineCommand, Rejection, Reply, State, StreamId,
-    Timestamp, Version, World, Write, decide, due, event, needs,
+    Actor, Command, Decision, Digest, Envelope, PipelineCommand, Rejection, Reply, RunCommand, State,
+    StreamId, Timestamp, Version, World, Write, decide, due, event, needs,
 };
 use holdpoint_planted::{Bug, planted};
 use holdpoint_store::{
@@ -22,6 +22,7 @@ use holdpoint_store::{
 use tokio::sync::OwnedMutexGuard;
 
 use crate::cache::Slot;
+use crate::guards::expected;
 use crate::load::{self, Loaded};
 use crate::plans;
 use crate::tree::Touched;
@@ -262,14 +263,9 @@ impl Engine {
             .iter()
             .map(|row| (row.stream, row.bytes.len() as u64, u64::from(row.count), row.hash))
             .collect();
-        let is_read = |stream| {
-            decision.guards.contains(&stream) || after.iter().any(|(written, ..)| *written == stream)
-        };
-        let expect: Vec<(StreamId, Version)> = parts
-            .iter()
-            .filter(|part| is_read(part.stream))
-            .map(|part| (part.stream, part.loaded.version))
-            .collect();
+        let written: Vec<StreamId> = after.iter().map(|(stream, ..)| *stream).collect();
+        let loaded = parts.iter().map(|part| (part.stream, part.loaded.version));
+        let expect = expected(&decision, &written, loaded);
         let read = expect.iter().map(|(stream, _)| *stream).collect();
         let append = Append { key, fence, expect, rows, work, blobs };
         match self.log().append(append).await {
@@ -487,6 +483,9 @@ fn first_locks(command: &Command) -> BTreeSet<StreamId> {
         Command::Home(_) => StreamId::Home,
         Command::Pipeline(id, _) => StreamId::Pipeline(*id),
         Command::StartRun(start) => StreamId::Run(start.run),
+        Command::Run(id, RunCommand::RecordOutcome(record)) => {
+            return record.journal(*id).into_iter().chain([StreamId::Run(*id)]).collect();
+        }
         Command::Run(id, _) => StreamId::Run(*id),
         Command::RollBack(command) => StreamId::Run(command.source),
         Command::UndoRollback { pipeline, .. } => StreamId::Pipeline(*pipeline),

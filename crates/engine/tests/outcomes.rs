@@ -8,15 +8,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use common::{Home, chain, start_plan};
-use holdpoint_core::commands::record_outcome::Outcome;
+use holdpoint_core::commands::record_outcome::{Collected, Outcome};
 use holdpoint_core::commands::restart_attempt::MAX_RESTARTS;
-use holdpoint_core::event::{RunEvent, Usage};
+use holdpoint_core::event::{Entry, Level, RunEvent, Usage};
 use holdpoint_core::state::run::RunStatus;
-use holdpoint_core::{Actor, Event, RunId, State, StreamId, Version, event};
+use holdpoint_core::{Actor, Digest, Event, RunId, Seq, State, StreamId, Version, event};
 use holdpoint_engine::Engine;
 use holdpoint_engine::executor::{BuiltIn, Executor, Job};
 use holdpoint_store::memory::{Fault, Step};
-use holdpoint_store::{BoxFuture, EventLog};
+use holdpoint_store::{BoxFuture, EventLog, Row};
+use tokio::io::AsyncReadExt as _;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -95,6 +96,54 @@ async fn an_outcome_is_recorded_when_the_store_takes_it_again() {
     completed(&home, &engine, run).await;
     assert_eq!(executor.seen(), (1, 0));
     assert_eq!(restarts(&home, run).await, 0);
+    running.abort();
+}
+
+/// Says something last, and hands in a small output.
+struct LastWords;
+
+impl Executor for LastWords {
+    fn run(&self, job: Job) -> BoxFuture<'static, Outcome> {
+        Box::pin(async move {
+            let line = |text: &str| Entry::Log { level: Level::Info, text: text.into(), details: None };
+            job.desk.say_last([line("first of the last")]);
+            job.desk.log(Level::Info, "in between", None).await.expect("written");
+            job.desk.say_last([line("last of the last")]);
+            let bytes: Arc<[u8]> = Arc::from(&b"small"[..]);
+            let (digest, size) = (Digest::of(&bytes), bytes.len() as u64);
+            let (name, format) = ("small".into(), "txt".into());
+            let artifacts = vec![Collected { name, format, digest, size, bytes: Some(bytes) }];
+            Outcome::Done { output: None, artifacts, usage: Usage::default() }
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_commit_ends_an_attempt() {
+    let home = Home::new();
+    let engine = home.engine_with(Arc::new(LastWords));
+    let (_stop, running) = run(&engine);
+    let (command, run) = start_plan(chain(1));
+    engine.submit(ann(), None, command).await.expect("started");
+    completed(&home, &engine, run).await;
+    let rows = home.open().read_all(Seq(0), 100).await.expect("read");
+    let texts = |row: &Row| -> Vec<String> {
+        let events = event::decode(row.stream.kind(), &row.bytes).expect("events");
+        let text = |event| match event {
+            Event::Journal(Entry::Log { text, .. }) => Some(text.to_string()),
+            _ => None,
+        };
+        events.into_iter().filter_map(text).collect()
+    };
+    let journal: Vec<_> = rows.iter().filter(|row| !texts(row).is_empty()).collect();
+    let said: Vec<Vec<String>> = journal.iter().map(|row| texts(row)).collect();
+    assert_eq!(said, [vec!["first of the last", "in between"], vec!["last of the last"]]);
+    let ended = rows.iter().rfind(|row| row.stream == StreamId::Run(run)).expect("a run");
+    assert_eq!(journal[1].command, ended.command, "the last words are committed with the outcome");
+    let mut bytes = String::new();
+    let mut small = engine.blob(Digest::of(b"small")).await.expect("kept with the outcome");
+    small.read_to_string(&mut bytes).await.expect("read");
+    assert_eq!(bytes, "small");
     running.abort();
 }
 

@@ -72,6 +72,9 @@ bugs! {
     /// The files of work that has not ended are removed.
     SweepLiveTree, "engine",
         "binary_id(holdpoint-engine::blobs) & test(trees_are_kept_until_their_execution_ends)";
+    /// A commit does not check the streams that its rule read and does not write.
+    GuardDropped, "engine",
+        "package(holdpoint-engine) & test(what_a_rule_read_and_does_not_write_is_expected_to_be_as_it_was)";
     /// A command is refused by a state that another process has changed since.
     StaleRefusal, "engine",
         "binary_id(holdpoint-sim::seeds) & test(=crash_seeds)";
@@ -113,6 +116,44 @@ pub fn planted(bug: Bug) -> bool {
 pub const fn planted(_: Bug) -> bool {
     false
 }
+
+/// A moment at which a process can be made to die, to prove that nothing depends on it living on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// A script has ended, and nobody has looked at what it made.
+    ScriptEnded,
+    /// Its outputs were taken in, and nothing of its end is written.
+    OutputsCollected,
+}
+
+impl Moment {
+    /// As `HOLDPOINT_DIE_AT` names it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ScriptEnded => "ScriptEnded",
+            Self::OutputsCollected => "OutputsCollected",
+        }
+    }
+}
+
+/// The variable that names a moment and a file, with `:` between them. The file is made by the process that dies; while it is
+/// there nobody else does.
+pub const DIE_AT: &str = "HOLDPOINT_DIE_AT";
+
+/// Ends the process without a warning, if it was told to die at this moment and nobody has.
+#[cfg(debug_assertions)]
+pub fn dies_at(moment: Moment) {
+    let Ok(told) = std::env::var(DIE_AT) else { return };
+    let Some((name, file)) = told.split_once(':') else { return };
+    if name == moment.name() && std::fs::File::create_new(file).is_ok() {
+        std::process::abort();
+    }
+}
+
+/// Never: a release build dies at no moment.
+#[cfg(not(debug_assertions))]
+#[inline]
+pub const fn dies_at(_: Moment) {}
 
 /// Compiles only where the answer is a constant: a release build that could read the variable does not build.
 #[cfg(not(debug_assertions))]

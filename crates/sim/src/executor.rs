@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use holdpoint_core::Body;
 use holdpoint_core::budget::{Measure, Reached, Scope};
 use holdpoint_core::commands::record_outcome::{Collected, Outcome};
-use holdpoint_core::event::{Failure, Level, Usage};
+use holdpoint_core::event::{Entry, Failure, Level, Usage};
 use holdpoint_core::state::run::EffectKind;
+use holdpoint_core::{Body, Digest};
 use holdpoint_engine::SubmitError;
 use holdpoint_engine::executor::{Executor, Job};
 use holdpoint_store::{BlobStore, BoxFuture, SMALL_BLOB};
@@ -18,6 +18,8 @@ use crate::scenery::{Said, Scenery, Working, show};
 
 /// How often a hanging executor looks whether faults are over.
 const LOOK: Duration = Duration::from_millis(700);
+/// How the line ends that is committed with the outcome.
+pub const LAST_WORDS: &str = "last words";
 
 /// Does the work of one simulated process.
 pub struct SimExecutor {
@@ -166,6 +168,8 @@ async fn journal(scenery: &Scenery, job: &Job, habit: Habit) -> Result<(), Submi
         job.desk.log(Level::Info, &text, None).await?;
         scenery.said(Said { execution: job.execution.id, token: habit.token, text });
     }
+    let text = format!("{} {} {LAST_WORDS}", show(job.effect), habit.token).into();
+    job.desk.say_last([Entry::Log { level: Level::Info, text, details: None }]);
     Ok(())
 }
 
@@ -181,13 +185,18 @@ fn outputs(body: &Body) -> Vec<String> {
     }
 }
 
-/// Keeps an output that is too large to travel with an append.
+/// Makes an output: a small one that travels with the outcome, or one that is kept before it.
 async fn store(blobs: &dyn BlobStore, job: &Job, name: &str, token: u64) -> Option<Collected> {
     let mut bytes = format!("{} {} {token} ", job.run, show(job.effect)).into_bytes();
+    let (name, format) = (name.into(), "txt".into());
+    if token.is_multiple_of(2) {
+        let (digest, size) = (Digest::of(&bytes), bytes.len() as u64);
+        return Some(Collected { name, format, digest, size, bytes: Some(bytes.into()) });
+    }
     bytes.resize(SMALL_BLOB + 1 + (token % 5_000) as usize, b'.');
     let size = bytes.len() as u64;
     let stored = blobs.put(Box::new(std::io::Cursor::new(bytes)), size).await.ok()?;
-    Some(Collected { name: name.into(), format: "txt".into(), digest: stored.digest(), size })
+    Some(Collected { name, format, digest: stored.digest(), size, bytes: None })
 }
 
 fn failed(why: &str) -> Outcome {

@@ -287,7 +287,10 @@ impl People {
         let (revision, attempt) = (execution.revision, execution.attempt);
         let effect = EffectId { x, revision, attempt, part: Part::Work };
         let outcome = Outcome::Done { output: None, artifacts: Vec::new(), usage: Usage::default() };
-        Some(Command::Run(run, RunCommand::RecordOutcome(RecordOutcome { effect, outcome })))
+        Some(Command::Run(
+            run,
+            RunCommand::RecordOutcome(RecordOutcome { effect, outcome, entries: Vec::new() }),
+        ))
     }
 
     fn undo(&mut self, mirror: &Mirror) -> Option<Command> {

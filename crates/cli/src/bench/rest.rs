@@ -147,11 +147,12 @@ async fn runs_with_outputs(path: &Path, runs: u32, outputs: u32) -> Result<(RunI
                 format: "txt".into(),
                 digest,
                 size,
+                bytes: None,
             });
         }
         let outcome = Outcome::Done { output: None, artifacts, usage: Usage::default() };
         let effect = EffectId { x: ExecNo(1), revision: 0, attempt: 1, part: Part::Work };
-        let command = RunCommand::RecordOutcome(RecordOutcome { effect, outcome });
+        let command = RunCommand::RecordOutcome(RecordOutcome { effect, outcome, entries: Vec::new() });
         engine.submit(Actor::system(), None, Command::Run(run, command)).await?;
         first.get_or_insert(run);
         last = Some(run);

@@ -67,7 +67,7 @@ async fn step(engine: &Engine, run: RunId, n: u32) -> Result<(), BenchError> {
     let output: Value = json!({"i": n, "note": NOTE});
     let outcome = Outcome::Done { output: Some(output), artifacts: Vec::new(), usage: Usage::default() };
     let effect = EffectId { x: ExecNo(n), revision: 0, attempt: 1, part: Part::Work };
-    let command = RunCommand::RecordOutcome(RecordOutcome { effect, outcome });
+    let command = RunCommand::RecordOutcome(RecordOutcome { effect, outcome, entries: Vec::new() });
     engine.submit(Actor::system(), None, Command::Run(run, command)).await?;
     Ok(())
 }

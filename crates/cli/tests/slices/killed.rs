@@ -1,9 +1,14 @@
-//! Agents whose server is killed in the middle of what they do: what was written down is never asked again.
+//! Agents and scripts whose server is killed in the middle of what they do: what was written down is never asked again, and work
+//! that is done twice is marked.
 
+use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use holdpoint_planted::{DIE_AT, Moment};
 use serde_json::{Value, json};
 
 use crate::agents::{agentic, pipeline, single};
@@ -207,4 +212,152 @@ fn a_script_that_was_killed_with_its_outputs_written_begins_in_empty_folders() {
     let bytes = server.get(&format!("/api/artifacts/{record}/download")).body;
     let left: Value = serde_json::from_slice(&bytes).expect("JSON");
     assert_eq!(left, json!({"left": []}));
+}
+
+/// Counts what scripts do outside, by the folder that they do it in.
+struct Effects {
+    port: u16,
+    seen: Arc<Mutex<BTreeMap<String, usize>>>,
+}
+
+impl Effects {
+    fn listen() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let seen = Arc::<Mutex<BTreeMap<String, usize>>>::default();
+        let counts = seen.clone();
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut said = String::new();
+                let mut stream = stream.expect("a connection");
+                // A script that is killed with its server says only half.
+                if stream.read_to_string(&mut said).is_ok() && said.ends_with('\n') {
+                    *counts.lock().expect("no panic").entry(said.trim().to_owned()).or_default() += 1;
+                    let _ = stream.write_all(b"seen");
+                }
+            }
+        });
+        Self { port, seen }
+    }
+
+    /// How often the script of an execution did it.
+    fn of(&self, execution: &str) -> usize {
+        let seen = self.seen.lock().expect("no panic");
+        seen.iter().filter(|(folder, _)| folder.contains(execution)).map(|(_, count)| count).sum()
+    }
+
+    /// A script that does something outside, hands in two files, and says something last.
+    fn script(&self) -> String {
+        format!(
+            "import json, os, socket\n\
+             def main():\n\
+             \x20   staging, workspace = os.environ['HOLDPOINT_STAGING'], os.environ['HOLDPOINT_WORKSPACE']\n\
+             \x20   left = sorted(os.listdir(staging)) + sorted(os.listdir(workspace))\n\
+             \x20   with socket.create_connection(('127.0.0.1', {})) as outside:\n\
+             \x20       outside.sendall((workspace + '\\n').encode())\n\
+             \x20       outside.shutdown(socket.SHUT_WR)\n\
+             \x20       outside.recv(4)\n\
+             \x20   with open(staging + '/left.json', 'w') as file: json.dump({{'left': left}}, file)\n\
+             \x20   with open(staging + '/extra.txt', 'w') as file: file.write('more')\n\
+             \x20   open('half.txt', 'w').close()\n\
+             \x20   print('the last words')\n",
+            self.port
+        )
+    }
+
+    fn pipeline(&self, server: &Server) -> Value {
+        let artifacts =
+            json!([{"name": "left", "format": "json", "schema": {"type": "object", "properties": {}}}]);
+        let mut step = script("Report", "report.py", artifacts);
+        step["execution"]["network"] = json!(true);
+        with_script(server, &step, "report.py", &self.script())
+    }
+
+    /// Checks a script that has ended; answers whether it was started again.
+    #[track_caller]
+    fn check(&self, server: &Server, execution: &Value, about: &str) -> bool {
+        assert_eq!(execution["status"], "completed", "{about}: {execution:#}");
+        let made = execution["artifacts_generated"].as_array().expect("some").clone();
+        let names: Vec<&Value> = made.iter().map(|made| &made["artifact_name"]).collect();
+        assert_eq!(names, ["extra", "left"], "{about}");
+        let record = id(&made[1]["artifact_record_id"]);
+        let bytes = server.get(&format!("/api/artifacts/{record}/download")).body;
+        let left: Value = serde_json::from_slice(&bytes).expect("JSON");
+        assert_eq!(left, json!({"left": []}), "{about}: it began in empty folders");
+        let logs = execution["execution_logs"].to_string();
+        assert!(logs.contains("the last words"), "{about}: {logs}");
+        let id = id(&execution["execution_id"]);
+        let attempts = server.get(&format!("/api/executions/{id}/attempts")).expect(200);
+        let attempts = attempts["items"].as_array().expect("attempts");
+        assert_eq!(attempts.len(), 1, "{about}: {attempts:?}");
+        let restarted = attempts[0]["restarted"] == true;
+        let effects = self.of(&id);
+        assert!(
+            effects == 1 || (restarted && effects > 0),
+            "{about}: {effects} times, restarted: {restarted}"
+        );
+        restarted
+    }
+}
+
+/// Kills the server at a moment of a script's end, and lets the next one finish it.
+fn killed_at(moment: Moment) {
+    let effects = Effects::listen();
+    let folder = tempfile::tempdir().expect("a folder");
+    let died = folder.path().join("died");
+    let at = format!("{}:{}", moment.name(), died.display());
+    let mut server = Server::start_with(&[(DIE_AT, &at)]);
+    let pipeline = effects.pipeline(&server);
+    let run = server.run(&pipeline);
+    let execution = id(&run["current_execution"]["execution_id"]);
+    server.dies();
+    assert!(died.exists(), "it died by itself");
+    assert_eq!(effects.of(&execution), 1);
+    server.restart();
+    let ended = server.until(&run, |e| e["status"] == "completed" || e["status"] == "failed");
+    assert!(effects.check(&server, &ended, moment.name()), "it is marked: {ended:#}");
+    assert_eq!(effects.of(&execution), 2);
+}
+
+#[test]
+fn crash_right_after_a_script_has_ended() {
+    killed_at(Moment::ScriptEnded);
+}
+
+#[test]
+fn crash_right_after_the_outputs_of_a_script_were_collected() {
+    killed_at(Moment::OutputsCollected);
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "how much was proven is worth reading")]
+fn crash_each_script_acts_once_or_is_marked_as_restarted() {
+    let kills = number("HOLDPOINT_SCRIPT_KILLS").unwrap_or(6);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_micros() as u64;
+    let seed = number("HOLDPOINT_KILL_SEED").unwrap_or(now);
+    let mut numbers = Numbers(seed);
+    let effects = Effects::listen();
+    let mut server = Server::start();
+    let pipeline = effects.pipeline(&server);
+    let (mut killed, mut runs, mut again) = (0, 0, 0);
+    while killed < kills {
+        let run = server.run(&pipeline);
+        runs += 1;
+        // Work that is cut off more often than this fails.
+        let most = kills.min(killed + RESTARTS);
+        while killed < most {
+            // tidy: sleep, because a kill comes at any moment
+            std::thread::sleep(Duration::from_millis(numbers.below(250)));
+            server.kill();
+            killed += 1;
+            server.restart();
+            let (now, _) = recorded(&server, &run);
+            if now["status"] == "completed" || now["status"] == "failed" {
+                break;
+            }
+        }
+        let ended = server.until(&run, |e| e["status"] == "completed" || e["status"] == "failed");
+        again += usize::from(effects.check(&server, &ended, &format!("seed {seed}, run {runs}")));
+    }
+    eprintln!("seed {seed}: {killed} kills, {runs} runs, {again} started again");
 }

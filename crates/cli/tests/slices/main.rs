@@ -12,6 +12,7 @@ mod threats;
 mod agents;
 mod budgets;
 mod demo;
+mod disk;
 mod dry_run;
 mod events;
 mod execution;

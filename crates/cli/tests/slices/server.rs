@@ -140,6 +140,11 @@ impl Server {
         self.process.wait().expect("it ends");
     }
 
+    /// Waits for the process to die by itself.
+    pub fn dies(&mut self) {
+        self.process.wait().expect("it ends");
+    }
+
     /// How many answers of models an execution's journal holds, read from the disk of a server that is dead.
     pub fn answers_on_disk(&self, execution: &str) -> usize {
         let db = rusqlite::Connection::open(self.home().join("db/state.db")).expect("a database");

@@ -7,13 +7,13 @@ use crate::{PipelineId, Rejection, RollbackId};
 /// The rule. Whether the time is over is for the settings to say; an archive that is gone stays gone.
 pub fn decide(draft: &mut Draft<'_>, id: PipelineId, rollback: RollbackId) -> Result<(), Rejection> {
     let pipeline = draft.pipeline(id)?;
-    match (pipeline.archives.get(&rollback), pipeline.rollback_rows.get(&rollback)) {
-        (Some(archive), _) if archive.ended.is_none() => {
+    match (pipeline.archives.contains_key(&rollback), pipeline.rollback_rows.contains_key(&rollback)) {
+        (true, _) => {
             draft.on_pipeline(id, PipelineEvent::ArchiveEnded { rollback });
             Ok(())
         }
-        (Some(_), _) | (None, Some(_)) => Ok(()),
-        (None, None) => Err(Rejection::NotFound { what: "rollback", id: rollback.to_string() }),
+        (false, true) => Ok(()),
+        (false, false) => Err(Rejection::NotFound { what: "rollback", id: rollback.to_string() }),
     }
 }
 
@@ -35,6 +35,7 @@ mod tests {
             pipeline: ArchiveEnded
         "#]],
         );
+        assert!(scene.pipeline().archives.is_empty(), "what has ended takes no room in the state");
         scene.check(
             end,
             expect![[r#"

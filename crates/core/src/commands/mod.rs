@@ -41,6 +41,7 @@ pub mod write_journal;
 use crate::command::{Command, Decide, Envelope, HomeCommand, PipelineCommand, RunCommand};
 use crate::decision::{Decision, Draft, World};
 use crate::facts::Facts;
+use crate::state::RunState;
 use crate::state::run::{ExecutionState, GateKind, RunStatus};
 use crate::{ExecNo, GateId, PipelineId, Rejection, RunId, StreamId};
 
@@ -122,10 +123,12 @@ pub fn needs(command: &Command, world: &World<'_>) -> Vec<StreamId> {
         Command::Home(_) => wanted.push(StreamId::Home),
         Command::Pipeline(id, _) => wanted.push(StreamId::Pipeline(*id)),
         Command::StartRun(command) => start_run::needs(command, &mut wanted),
-        Command::Run(id, _) => {
+        Command::Run(id, command) => {
             wanted.push(StreamId::Run(*id));
-            let pipeline = world.run(*id).and_then(crate::state::RunState::pipeline);
-            wanted.extend(pipeline.map(StreamId::Pipeline));
+            wanted.extend(world.run(*id).and_then(RunState::pipeline).map(StreamId::Pipeline));
+            if let RunCommand::RecordOutcome(record) = command {
+                wanted.extend(record.journal(*id));
+            }
         }
         Command::RollBack(command) => roll_back::needs(command, world, &mut wanted),
         Command::UndoRollback { pipeline, rollback } => {

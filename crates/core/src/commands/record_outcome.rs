@@ -1,17 +1,19 @@
 //! Records what came of owed work. An outcome counts once: what is not owed any more is refused.
 
+use std::sync::Arc;
+
 use holdpoint_planted::{Bug, planted};
 use serde_json::Value;
 
 use crate::budget::Reached;
-use crate::commands::wrong_execution;
+use crate::commands::{write_journal, wrong_execution};
 use crate::decision::Draft;
 use crate::definition::OnValidationFailure;
-use crate::event::{Failure, FailureKind, Made, RunEvent, Text, Usage};
+use crate::event::{Entry, Failure, FailureKind, Made, RunEvent, Text, Usage};
 use crate::flow;
 use crate::plan::Body;
 use crate::state::run::{EffectId, Part};
-use crate::{ArtifactId, ArtifactRecordId, Digest, ExecNo, GateId, Rejection, RunId};
+use crate::{ArtifactId, ArtifactRecordId, Digest, ExecNo, GateId, Rejection, RunId, StreamId};
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -20,6 +22,15 @@ pub struct RecordOutcome {
     pub effect: EffectId,
     /// What came of it.
     pub outcome: Outcome,
+    /// What the work said last: one commit ends an attempt, or nothing of its end is written.
+    pub entries: Vec<Entry>,
+}
+
+impl RecordOutcome {
+    /// The journal that it writes to, if it does.
+    pub fn journal(&self, run: RunId) -> Option<StreamId> {
+        (!self.entries.is_empty()).then(|| StreamId::Journal(run.execution(self.effect.x)))
+    }
 }
 
 /// What came of work.
@@ -29,7 +40,7 @@ pub enum Outcome {
     Done {
         /// What it said.
         output: Option<Value>,
-        /// What it made, already stored.
+        /// What it made.
         artifacts: Vec<Collected>,
         /// What it cost.
         usage: Usage,
@@ -38,7 +49,7 @@ pub enum Outcome {
     Failed {
         /// Why.
         failure: Failure,
-        /// What it made before, already stored.
+        /// What it made before.
         artifacts: Vec<Collected>,
         /// What it cost.
         usage: Usage,
@@ -56,7 +67,7 @@ pub enum Outcome {
     OverBudget(Reached),
 }
 
-/// An output that was collected and stored.
+/// An output that was collected.
 #[derive(Clone, Debug)]
 pub struct Collected {
     /// Its name.
@@ -67,6 +78,8 @@ pub struct Collected {
     pub digest: Digest,
     /// How many.
     pub size: u64,
+    /// The bytes themselves, which are committed with the outcome; none: they are durable already.
+    pub bytes: Option<Arc<[u8]>>,
 }
 
 /// The rule.
@@ -76,7 +89,10 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, command: &RecordOutcome) -> Res
     if !owed && !planted(Bug::DoubleSettle) {
         return Err(Rejection::NotOwed);
     }
-    draft.reply.execution = Some(draft.execution(run, x)?.id);
+    let execution = draft.execution(run, x)?.id;
+    draft.reply.execution = Some(execution);
+    // Before the outcome: the journal takes nothing from an attempt that has ended.
+    write_journal::write(draft, run, execution, command.effect, &command.entries)?;
     match (&command.outcome, command.effect.part) {
         (Outcome::Done { output, artifacts, usage }, Part::Work) => {
             write_outputs(draft, run, x, artifacts)?;
@@ -121,12 +137,16 @@ fn write_outputs(
         Body::Task(_) => None,
     };
     for output in collected {
+        let digest = match &output.bytes {
+            Some(bytes) => draft.keep_blob(bytes.to_vec()),
+            None => output.digest,
+        };
         let made = Made {
             record: ArtifactRecordId(draft.ids.mint()),
             artifact: declared(&output.name).unwrap_or_else(|| ArtifactId(draft.ids.mint())),
             name: output.name.clone(),
             format: output.format.clone(),
-            digest: output.digest,
+            digest,
             size: output.size,
         };
         draft.on_run(run, RunEvent::ArtifactMade { x, made });
@@ -177,12 +197,13 @@ mod tests {
 
     use super::*;
     use crate::definition::OnFailure;
+    use crate::event::Level;
     use crate::rows::Table;
     use crate::testing::{
         Scene, approve, approved, failing, judged_by, on_run, outcome_done, outcome_failed, outcome_report,
         pause, report, reporting, retry, run_id, script, start_step, verdict,
     };
-    use crate::{Command, RunCommand, StreamId};
+    use crate::{Command, Event, RunCommand};
 
     #[test]
     fn a_failed_attempt_is_tried_again_after_a_delay() {
@@ -222,6 +243,29 @@ mod tests {
             expect![[r#"
             refused (not_owed): the work is not owed any more
         "#]],
+        );
+    }
+
+    #[test]
+    fn last_words_and_small_outputs_are_committed_with_the_outcome() {
+        let mut scene = Scene::new().with_pipeline(&[reporting(script("A", 0))]).with_run();
+        let Command::Run(_, RunCommand::RecordOutcome(mut record)) = outcome_report(&scene, 1, 1, "well").0
+        else {
+            panic!("an outcome")
+        };
+        let last = Entry::Log { level: Level::Info, text: "last words".into(), details: None };
+        record.entries.push(last.clone());
+        if let Outcome::Done { artifacts, .. } = &mut record.outcome {
+            artifacts[0].bytes = Some(Arc::from(&b"well"[..]));
+        }
+        let decision = scene.run(on_run(1, RunCommand::RecordOutcome(record)));
+        let journal = StreamId::Journal(scene.state(1).execution(ExecNo(1)).expect("one").id);
+        let written = decision.writes.iter().find(|write| write.stream == journal).expect("a journal");
+        assert_eq!(written.events.last(), Some(&Event::Journal(last)));
+        assert!(decision.writes.iter().any(|write| write.stream == StreamId::Run(run_id(1))));
+        assert_eq!(
+            decision.blobs.iter().map(|(digest, _)| *digest).collect::<Vec<_>>(),
+            [Digest::of(b"well")]
         );
     }
 

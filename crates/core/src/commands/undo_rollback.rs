@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::decision::{Draft, World};
 use crate::event::{PipelineEvent, RollbackRecord, RunEvent};
+use crate::state::pipeline::{RollbackEnd, RollbackRow};
 use crate::state::run::{ExecutionState, RunState, RunStatus};
 use crate::{PipelineId, Rejection, RollbackId, StreamId};
 
@@ -29,12 +30,12 @@ pub fn decide(draft: &mut Draft<'_>, pipeline: PipelineId, rollback: RollbackId)
     let refuse = |reason: String| Err(Rejection::CannotUndo { rollback, reason });
     let Some(record) = state.rollbacks.iter().find(|record| record.rollback == rollback).cloned() else {
         return match state.rollback_rows.get(&rollback) {
-            Some((_, true)) => Ok(()),
-            Some((_, false)) => refuse("the order of the checkpoints has changed since".to_owned()),
+            Some(RollbackRow { end: Some(RollbackEnd::Undone), .. }) => Ok(()),
+            Some(_) => refuse("the order of the checkpoints has changed since".to_owned()),
             None => Err(Rejection::NotFound { what: "rollback", id: rollback.to_string() }),
         };
     };
-    if let Some(at) = state.archives.get(&rollback).and_then(|archive| archive.ended) {
+    if let Some(at) = state.archive_ended(rollback) {
         return refuse(format!("the time of its archive was over, and it was removed at {}", at.rfc3339()));
     }
     if let Some(newer) = state.rollbacks.last().filter(|newer| newer.rollback != rollback) {

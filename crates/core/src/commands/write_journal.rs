@@ -16,13 +16,28 @@ pub fn decide(
     effect: EffectId,
     entries: &[Entry],
 ) -> Result<(), Rejection> {
-    // The fence says that the sender owns the run's work, and a part is closed by the next one that begins: an old
-    // state of the run lets late words into the part of the work that spoke them, where they belong.
     let known = draft.peek_execution(run, effect.x)?;
     if known.id != execution {
         return Err(Rejection::NotFound { what: "execution", id: execution.to_string() });
     }
     draft.reply.execution = Some(execution);
+    write(draft, run, execution, effect, entries)
+}
+
+/// Writes the entries of a piece of work into the journal of its execution.
+pub(super) fn write(
+    draft: &mut Draft<'_>,
+    run: RunId,
+    execution: ExecutionId,
+    effect: EffectId,
+    entries: &[Entry],
+) -> Result<(), Rejection> {
+    if entries.is_empty() {
+        return Ok(());
+    }
+    // The fence says that the sender owns the run's work, and a part is closed by the next one that begins: an old
+    // state of the run lets late words into the part of the work that spoke them, where they belong.
+    let known = draft.peek_execution(run, effect.x)?;
     let works = matches!(known.state, ExecutionState::Working(_));
     let journal = draft.journal(execution);
     let present = journal.present();

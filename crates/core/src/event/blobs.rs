@@ -4,7 +4,7 @@
 //! why every variant is listed: an event that is added does not compile until somebody has looked at its digests.
 
 use super::{Entry, Event, HomeEvent, PipelineEvent, RunEvent};
-use crate::{Digest, ExecNo, RunId};
+use crate::{Digest, ExecNo, RunId, SnapshotId};
 
 /// Bytes that an event names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +33,8 @@ pub enum Keep {
     Always,
     /// Until the execution whose journal has the event ends: nobody continues from them afterwards.
     WhileWorking,
+    /// Until this snapshot expires.
+    Snapshot(SnapshotId),
 }
 
 impl BlobRef {

@@ -180,7 +180,8 @@ fn pause_after_failure(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejectio
     if state.status != RunStatus::InProgress {
         return Ok(());
     }
-    let others_work = state.active().any(|(_, e)| e.state.in_flight() || e.state.gate().is_some());
+    let others_work = !state.owed.is_empty()
+        || state.active().any(|(_, e)| e.state.in_flight() || e.state.gate().is_some());
     if !others_work {
         draft.on_run(run, RunEvent::Paused { reason: PauseReason::StepFailed });
         return Ok(());

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use crate::decision::Draft;
 use crate::plan::{Body, Policy};
-use crate::state::run::{Execution, ExecutionState};
+
 use crate::{ExecNo, Rejection, RunId, StepId};
 
 /// The body that an execution pins.
@@ -54,14 +54,19 @@ pub fn missing_dependencies(draft: &Draft<'_>, run: RunId, x: ExecNo) -> Result<
         return Ok(Vec::new());
     }
     let (state, plan) = (draft.run(run)?, draft.plan(run)?);
-    let (position, is_pipeline) = (draft.execution(run, x)?.position, state.pipeline().is_some());
+    let execution = draft.execution(run, x)?;
+    let (position, is_pipeline) = (execution.position, state.pipeline().is_some());
+    let completed = state.graph.branch(execution.branch).map(|branch| &branch.front.last);
     // A pipeline visits its checkpoints in order, so what stands before this one is completed. Looking for
     // the execution would take longer the longer the run is.
     let done = |id: &crate::CheckpointId| {
         plan.find(&StepId::from(*id)).is_some_and(|node| {
             let node = &plan.nodes[node];
-            let completed = |e: &Execution| e.place.step == node.id && e.state == ExecutionState::Completed;
-            if is_pipeline { node.position < position } else { state.executions().any(|(_, e)| completed(e)) }
+            if is_pipeline {
+                node.position < position
+            } else {
+                completed.is_some_and(|done| done.contains_key(&node.id))
+            }
         })
     };
     let missing = required.iter().filter(|id| !done(id));

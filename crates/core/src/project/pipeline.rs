@@ -100,7 +100,7 @@ fn checkpoint_row(id: CheckpointId, before: &PipelineState, after: &PipelineStat
 }
 
 fn rollback_row(record: &RollbackRecord, after: &PipelineState, stamp: &Stamp<'_>) -> Option<RowChange> {
-    let (n, _) = *after.rollback_rows.get(&record.rollback)?;
+    let n = after.rollback_rows.get(&record.rollback)?.n;
     let level = match record.level {
         RollbackType::CheckpointLevel => "checkpoint_level",
         RollbackType::RunLevel => "run_level",
@@ -127,6 +127,6 @@ fn rollback_row(record: &RollbackRecord, after: &PipelineState, stamp: &Stamp<'_
 }
 
 fn undone(rollback: RollbackId, after: &PipelineState, stamp: &Stamp<'_>) -> Option<RowChange> {
-    let (n, _) = *after.rollback_rows.get(&rollback)?;
+    let n = after.rollback_rows.get(&rollback)?.n;
     Some(RowChange { table: Table::Rollback, op: Op::Patch(n, vec![("undone_at", stamp.at.into())]) })
 }

@@ -44,14 +44,14 @@ pub struct PipelineState {
     pub rollbacks: Vector<Arc<RollbackRecord>>,
     /// How many rollbacks there ever were.
     pub rollback_count: u32,
-    /// Row ordinals of rollbacks, and whether each was undone.
-    pub rollback_rows: OrdMap<RollbackId, (u32, bool)>,
+    /// All rollbacks that ever were, by their ids.
+    pub rollback_rows: OrdMap<RollbackId, RollbackRow>,
     /// Runs of earlier definition versions, oldest version first; versions without runs are left out.
     pub earlier: Vector<Arc<Earlier>>,
     /// What the budget of all runs together was raised by.
     #[serde(default, skip_serializing_if = "Amounts::is_zero")]
     pub raised: Amounts,
-    /// Archives of all rollbacks that were not undone, whatever their definition version.
+    /// Archives that are on the disk, whatever their definition version. One that was removed or undone leaves.
     pub archives: OrdMap<RollbackId, Arc<Archive>>,
 }
 
@@ -73,8 +73,27 @@ pub struct Archive {
     pub record: Arc<RollbackRecord>,
     /// When.
     pub at: Timestamp,
-    /// When its files were removed for good: from then on it cannot be undone.
-    pub ended: Option<Timestamp>,
+}
+
+/// What stays of a rollback in the state of its pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RollbackRow {
+    /// Its row.
+    pub n: u32,
+    /// How it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<RollbackEnd>,
+}
+
+/// How a rollback ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RollbackEnd {
+    /// It was undone.
+    #[serde(rename = "u")]
+    Undone,
+    /// The files of its archive were removed for good at this time, and it cannot be undone any more.
+    #[serde(rename = "a")]
+    ArchiveEnded(Timestamp),
 }
 
 /// A checkpoint of a pipeline.
@@ -204,8 +223,8 @@ impl PipelineState {
             PipelineEvent::RolledBack(record) => self.rolled_back(stamp, record),
             PipelineEvent::RollbackUndone { rollback } => self.undone(*rollback),
             PipelineEvent::ArchiveEnded { rollback } => {
-                if let Some(archive) = self.archives.get_mut(rollback) {
-                    Arc::make_mut(archive).ended = Some(stamp.at);
+                if self.archives.remove(rollback).is_some() {
+                    self.end_rollback(*rollback, RollbackEnd::ArchiveEnded(stamp.at));
                 }
             }
             PipelineEvent::BudgetRaised { by } => self.raised = self.raised.plus(*by),
@@ -255,11 +274,25 @@ impl PipelineState {
             self.active.remove(run);
         }
         let kept = Arc::new(record.clone());
-        let archive = Archive { record: kept.clone(), at: stamp.at, ended: None };
+        let archive = Archive { record: kept.clone(), at: stamp.at };
         self.archives.insert(record.rollback, Arc::new(archive));
         self.rollbacks.push_back(kept);
-        self.rollback_rows.insert(record.rollback, (self.rollback_count, false));
+        self.rollback_rows.insert(record.rollback, RollbackRow { n: self.rollback_count, end: None });
         self.rollback_count += 1;
+    }
+
+    fn end_rollback(&mut self, rollback: RollbackId, end: RollbackEnd) {
+        if let Some(row) = self.rollback_rows.get_mut(&rollback) {
+            row.end = Some(end);
+        }
+    }
+
+    /// When the archive of a rollback was removed for good.
+    pub fn archive_ended(&self, rollback: RollbackId) -> Option<Timestamp> {
+        match self.rollback_rows.get(&rollback)?.end? {
+            RollbackEnd::ArchiveEnded(at) => Some(at),
+            RollbackEnd::Undone => None,
+        }
     }
 
     fn undone(&mut self, rollback: RollbackId) {
@@ -268,9 +301,7 @@ impl PipelineState {
         };
         let record = self.rollbacks.remove(at);
         self.archives.remove(&rollback);
-        if let Some((_, undone)) = self.rollback_rows.get_mut(&rollback) {
-            *undone = true;
-        }
+        self.end_rollback(rollback, RollbackEnd::Undone);
         for (_, number) in &record.removed_runs {
             if let Some(entry) = self.runs.get_mut(number) {
                 entry.removed = None;

@@ -151,7 +151,7 @@ pub(crate) fn outcome_failed(scene: &Scene, n: u32, x: u32) -> When {
 
 pub(crate) fn outcome(scene: &Scene, n: u32, x: u32, outcome: Outcome) -> When {
     let effect = scene.state(n).owed.keys().find(|effect| effect.x == ExecNo(x)).copied().expect("owed work");
-    on_run(n, RunCommand::RecordOutcome(RecordOutcome { effect, outcome }))
+    on_run(n, RunCommand::RecordOutcome(RecordOutcome { effect, outcome, entries: Vec::new() }))
 }
 
 /// Fills in, starts and approves until the run waits for work or ends.
@@ -277,7 +277,7 @@ pub(crate) fn outcome_report(scene: &Scene, n: u32, x: u32, text: &str) -> When 
 /// A report that was stored.
 pub(crate) fn report(text: &str) -> Collected {
     let (name, format) = ("report".into(), "txt".into());
-    Collected { name, format, digest: Digest::of(text.as_bytes()), size: text.len() as u64 }
+    Collected { name, format, digest: Digest::of(text.as_bytes()), size: text.len() as u64, bytes: None }
 }
 
 /// The judge has spoken.

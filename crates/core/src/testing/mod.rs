@@ -52,7 +52,7 @@ pub(crate) struct Row {
     pub bytes: Vec<u8>,
 }
 
-struct Lenient;
+pub(crate) struct Lenient;
 
 impl Evaluator for Lenient {
     fn field(&self, validation: &str, value: &Value) -> Verdict {
@@ -147,6 +147,13 @@ impl Scene {
 
     /// Decides a command and, if it is not refused, makes its events real.
     pub fn try_run(&mut self, when: When) -> Result<Decision, Rejection> {
+        let (envelope, decision) = self.decide(when)?;
+        self.append(&envelope, &decision);
+        Ok(decision)
+    }
+
+    /// Decides a command, and leaves it at that.
+    pub fn decide(&mut self, when: When) -> Result<(Envelope, Decision), Rejection> {
         self.commands += 1;
         self.now = self.now.plus_seconds(1);
         let id =
@@ -169,11 +176,11 @@ impl Scene {
             }
             empty.extend(wanted.into_iter().map(|stream| (stream, State::empty(stream))));
         };
-        self.append(&envelope, &decision);
-        Ok(decision)
+        Ok((envelope, decision))
     }
 
-    fn append(&mut self, envelope: &Envelope, decision: &Decision) {
+    /// Makes the events of a decision real.
+    pub fn append(&mut self, envelope: &Envelope, decision: &Decision) {
         for (digest, bytes) in &decision.blobs {
             if let Ok(plan) = serde_json::from_slice::<Plan>(bytes)
                 && let Ok(loaded) = plan.load()

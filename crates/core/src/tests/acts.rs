@@ -198,7 +198,7 @@ pub(super) fn command(act: &Act, scene: &mut Scene, model: &Model, runs: u32) ->
 
 fn nth_rollback(scene: &Scene, i: usize) -> RollbackId {
     let rows = scene.pipeline().rollback_rows.iter();
-    let found = rows.filter(|(_, (n, _))| *n as usize == i).map(|(id, _)| *id).next();
+    let found = rows.filter(|(_, row)| row.n as usize == i).map(|(id, _)| *id).next();
     found.unwrap_or(RollbackId(uuid::Uuid::nil()))
 }
 
@@ -301,7 +301,7 @@ fn outcome(scene: &mut Scene, n: u32, x: u32, outcome: Outcome) -> When {
     let x = ExecNo(x);
     let owed = state(scene, n).and_then(|state| state.owed.keys().find(|effect| effect.x == x).copied());
     let effect = owed.unwrap_or(EffectId { x, revision: 0, attempt: 1, part: Part::Work });
-    testing::on_run(n, RunCommand::RecordOutcome(RecordOutcome { effect, outcome }))
+    testing::on_run(n, RunCommand::RecordOutcome(RecordOutcome { effect, outcome, entries: Vec::new() }))
 }
 
 fn decision(scene: &mut Scene, n: u32, x: u32, care: Care, mut when: When) -> When {

@@ -25,6 +25,9 @@ pub struct Wanted {
     pub folders: BTreeMap<Key, String>,
     /// Folders that are removed with everything in them, wherever they stand.
     pub gone: BTreeMap<Key, String>,
+    /// Files as work has left them that are outputs now, under names of their own. They are removed while they hold these
+    /// bytes; what work wrote since is left alone.
+    pub taken: BTreeMap<String, Digest>,
 }
 
 /// What stands at a path.
@@ -110,7 +113,7 @@ pub fn pipeline(state: &PipelineState) -> Wanted {
     if let Some((number, _)) = state.latest() {
         wanted.add("runs/latest", Entry::Link(format!("v{number}")));
     }
-    for (rollback, archive) in state.archives.iter().filter(|(_, archive)| archive.ended.is_none()) {
+    for (rollback, archive) in &state.archives {
         let folder = archive_folder(*rollback, archive.at);
         wanted.add(&format!("{folder}archived_data"), Entry::Folder);
         let metadata = Entry::Document(Document::Rollback(*rollback));

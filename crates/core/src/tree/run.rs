@@ -1,21 +1,18 @@
 //! What a run of a pipeline wants on disk.
 
 use super::{Document, Entry, Keep, Key, Wanted};
+use crate::ExecNo;
 use crate::places::{
     archived_beside, archived_checkpoint, own_folder, promoted_file, run_place, staged_file, unpromoted,
     work_folder,
 };
 use crate::state::PipelineState;
 use crate::state::run::{Execution, ExecutionState, RunState};
-use crate::{ExecNo, RollbackId};
 
 /// What a run wants on disk; nothing, if it is no run of a pipeline or its archive's time is over.
 pub fn run(pipeline: &PipelineState, state: &RunState, keep: Keep) -> Wanted {
     let mut wanted = Wanted::default();
     let Some((number, _)) = state.number() else { return wanted };
-    let ended = |rollback: &RollbackId| {
-        pipeline.archives.get(rollback).is_some_and(|archive| archive.ended.is_some())
-    };
     if let Some(place) = run_place(pipeline, state) {
         wanted.folders.insert(Key::Run, place.folder.clone());
         wanted.add(&format!("{}/run_info.json", place.folder), Entry::Document(Document::Run));
@@ -32,7 +29,7 @@ pub fn run(pipeline: &PipelineState, state: &RunState, keep: Keep) -> Wanted {
         }
     }
     for (rollback, archive, x, execution) in state.archived() {
-        if ended(&rollback) {
+        if pipeline.archive_ended(rollback).is_some() {
             continue;
         }
         let folder = Some(archived_checkpoint(archive, number, execution.position));
@@ -129,6 +126,9 @@ impl Stand<'_> {
             let (digest, size) = (output.made.digest, output.made.size);
             let path = format!("{unpromoted}/{}", staged_file(output));
             wanted.add(&path, Entry::Output { digest, size, shared });
+            for name in handed_in_as(&output.made.name, &output.made.format) {
+                wanted.taken.insert(format!("{unpromoted}/{name}"), digest);
+            }
         }
         self.stays_in(work, wanted);
     }
@@ -142,4 +142,11 @@ impl Stand<'_> {
     fn is_forgotten(&self) -> bool {
         self.execution.times.failed.is_some_and(|at| at < self.keep.errors_since)
     }
+}
+
+/// The names under which work may have handed an output in. The second is that of a file whose stem is the name of another
+/// output.
+fn handed_in_as(name: &str, format: &str) -> impl Iterator<Item = String> {
+    let stem = name.strip_suffix(format).and_then(|name| name.strip_suffix('_'));
+    [Some(name), stem].into_iter().flatten().map(move |name| format!("{name}.{format}"))
 }

@@ -16,7 +16,7 @@ use crate::testing::{
 /// The tree as lines: the pipeline's own entries only when asked for.
 fn shown(scene: &Scene, with_pipeline: bool, keep: Keep) -> String {
     let mut all = BTreeMap::new();
-    let mut gone = Vec::new();
+    let (mut gone, mut taken) = (Vec::new(), Vec::new());
     if with_pipeline {
         all.extend(pipeline(scene.pipeline()).entries);
     }
@@ -25,6 +25,7 @@ fn shown(scene: &Scene, with_pipeline: bool, keep: Keep) -> String {
         let Some(crate::State::Run(state)) = scene.states.get(&id) else { break };
         let wanted = run(scene.pipeline(), state, keep);
         gone.extend(wanted.gone.into_values());
+        taken.extend(wanted.taken.into_keys());
         all.extend(wanted.entries);
     }
     let mut text = String::new();
@@ -42,6 +43,9 @@ fn shown(scene: &Scene, with_pipeline: bool, keep: Keep) -> String {
     }
     for path in gone {
         writeln!(text, "gone: {path}").expect("text grows");
+    }
+    for path in taken {
+        writeln!(text, "taken: {path}").expect("text grows");
     }
     // Ids are long, and the same every time: their ends tell them apart.
     let ids = text.split(['/', '_', '.', ' ', '\n', ':']).filter(|word| word.len() == 36).map(str::to_owned);
@@ -111,6 +115,7 @@ fn staged_then_promoted_then_cleaned_up() {
             .temp/exec_1001/artifacts_staging/a_671175f7.json 21 bytes, shared
             .temp/exec_1001/workspace/
             runs/v1/run_info.json
+            taken: .temp/exec_1001/artifacts_staging/a.json
         "#]],
     );
     scene.run(approve(&scene, 1, 1));
@@ -169,6 +174,7 @@ fn failed_then_tried_again() {
             .errored/exec_1001_19700101T000005Z/failed_artifacts/report_3b64c57c.txt 4 bytes
             .errored/exec_1001_19700101T000005Z/workspace/
             runs/v1/run_info.json
+            taken: .errored/exec_1001_19700101T000005Z/failed_artifacts/report.txt
         "#]],
     );
     let keep = Keep { errors_since: scene.now.plus_seconds(1), ..Keep::default() };
@@ -226,6 +232,7 @@ fn a_failure_that_goes_back_by_itself() {
         runs/latest -> v1
         runs/v1/run_info.json
         scripts/
+        taken: .archived/rollback_99f5_19700101T000005Z/archived_data/.errored/exec_1001_19700101T000005Z/failed_artifacts/report.txt
     "#]]
     .assert_eq(&shown(&scene, true, Keep::default()));
 }
@@ -314,6 +321,7 @@ fn whole_runs_rolled_back_and_undone() {
         runs/v1/run_info.json
         scripts/
         gone: .archived/rollback_a59f_19700101T000017Z/archived_data/.temp/exec_1001
+        taken: .archived/rollback_a59f_19700101T000017Z/archived_data/.temp/exec_1002/artifacts_staging/a.json
     "#]]
     .assert_eq(&shown(&scene, true, Keep::default()));
     scene.run(undo(&scene));

@@ -274,7 +274,7 @@ impl Engine {
         id: RollbackId,
     ) -> Result<Option<Timestamp>, SubmitError> {
         let source = self.pipeline_source(pipeline).await?;
-        let archive = source.state().archives.get(&id).filter(|archive| archive.ended.is_none());
+        let archive = source.state().archives.get(&id);
         let days = self.inner.parts.files.as_ref().map_or(tree::ARCHIVE_DAYS, |files| files.archive_days);
         Ok(archive.map(|archive| archive.at.plus_seconds(days.saturating_mul(86_400))))
     }

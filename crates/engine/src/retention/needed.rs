@@ -67,7 +67,8 @@ impl Named {
             }
             for blob in event.blobs() {
                 match blob.keep {
-                    Keep::Always => {
+                    // No event ends a snapshot yet, so each is kept.
+                    Keep::Always | Keep::Snapshot(_) => {
                         self.needed.insert(blob.digest);
                         if blob.kind == BlobKind::Tree {
                             self.trees.push(blob.digest);

@@ -7,7 +7,10 @@ use std::time::Duration;
 
 use holdpoint_core::state::RunState;
 use holdpoint_core::state::run::{EffectId, EffectKind, TimerId, TimerKind};
-use holdpoint_core::{Actor, Body, Command, RunCommand, RunId, State, StreamId, Timestamp, due, owed};
+use holdpoint_core::{
+    Actor, Body, Command, Owed, OwedChange, RunCommand, RunId, State, StreamId, Timestamp, due, next_timer,
+    owed,
+};
 use holdpoint_store::{Append, Fence, StoreError, WorkChange};
 use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
@@ -24,6 +27,10 @@ use crate::{Engine, SubmitError};
 struct Drive {
     engine: Engine,
     driver: Arc<Driver>,
+    /// What the run owed at the last look.
+    owed: Owed,
+    /// Owed work that is not being done, as far as this driver knows: it is new, or its work has ended.
+    idle: BTreeSet<EffectId>,
     /// What is being done, with its number and the way to stop it.
     doing: BTreeMap<EffectId, (u64, CancellationToken)>,
     /// How many pieces of work were started.
@@ -68,6 +75,8 @@ pub(super) async fn drive(engine: Engine, driver: Arc<Driver>) {
     let mut drive = Drive {
         engine,
         driver,
+        owed: Owed::default(),
+        idle: BTreeSet::new(),
         doing: BTreeMap::new(),
         begun: 0,
         inherited: None,
@@ -124,6 +133,7 @@ impl Drive {
                     if self.doing.get(&effect).is_some_and(|(doing, _)| *doing == number) {
                         self.doing.remove(&effect);
                     }
+                    self.idle.insert(effect);
                     if end? && let Some(inherited) = &mut self.inherited {
                         inherited.remove(&effect);
                     }
@@ -153,35 +163,61 @@ impl Drive {
         let loaded = self.engine.load(StreamId::Run(self.run())).await?.1;
         let State::Run(state) = &loaded.state else { return Ok(Looked::Done) };
         self.driver.seen.store(loaded.version.0, Ordering::Relaxed);
-        let (effects, timer) = owed(state);
-        let abandoned = self.driver.abandoned;
-        self.inherited.get_or_insert_with(|| effects.iter().map(|(e, _)| *e).filter(|_| abandoned).collect());
-        self.engine.inner.runner.keep_started(self.run(), |effect| state.owed.contains_key(effect));
-        self.stop_unwanted(state);
+        self.compare(state);
         let stopping = self.engine.inner.runner.stopping.is_cancelled();
         if !stopping {
-            for (effect, kind) in &effects {
-                self.begin(&loaded, *effect, *kind).await?;
+            for effect in self.idle.clone() {
+                if let Some(kind) = self.owed.get(&effect) {
+                    self.begin(&loaded, effect, kind).await?;
+                }
+                // What could not be begun stays for the next look.
+                self.idle.remove(&effect);
             }
         }
         if self.doing.is_empty() && stopping {
-            self.give_back(state, &effects).await?;
+            self.give_back(state).await?;
             return Ok(Looked::Done);
         }
-        if self.doing.is_empty() && effects.is_empty() && timer.is_none() {
+        let timer = next_timer(state);
+        if self.doing.is_empty() && self.owed.is_empty() && timer.is_none() {
             return Ok(Looked::Done);
         }
         Ok(Looked::Waits(timer.and_then(|_| self.next_timer(state))))
     }
 
+    /// Takes note of what is owed since the last look, and stops what is not owed any more.
+    fn compare(&mut self, state: &RunState) {
+        let now = owed(state);
+        if self.inherited.is_none() {
+            let abandoned = self.driver.abandoned;
+            self.inherited = Some(now.iter().map(|(effect, _)| effect).filter(|_| abandoned).collect());
+            self.engine.inner.runner.keep_started(self.run(), |effect| now.get(effect).is_some());
+        }
+        for change in now.since(&self.owed) {
+            match change {
+                OwedChange::Owed(effect) => {
+                    self.idle.insert(effect);
+                }
+                OwedChange::Over(effect) => {
+                    self.idle.remove(&effect);
+                    self.engine.inner.runner.forget(self.driver.lease.run, &effect);
+                    if let Some((_, cancel)) = self.doing.remove(&effect) {
+                        cancel.cancel();
+                    }
+                    let timer = timeout_of(effect);
+                    if state.timers.get(&timer).is_none() {
+                        self.times.remove(&timer);
+                    }
+                }
+            }
+        }
+        self.owed = now;
+    }
+
     /// A process that ends leaves what it has not started to others, who then need not take it for cut off.
-    async fn give_back(
-        &mut self,
-        state: &RunState,
-        effects: &[(EffectId, EffectKind)],
-    ) -> Result<(), SubmitError> {
+    async fn give_back(&mut self, state: &RunState) -> Result<(), SubmitError> {
         let Some(due) = due(state, AT_ONCE) else { return Ok(()) };
-        if effects.iter().any(|(effect, _)| self.may_be_begun(effect)) {
+        if self.owed.iter().any(|(effect, _)| self.may_be_begun(&effect)) {
             return Ok(());
         }
         let work = [None, Some(due)].map(|due| WorkChange { run: self.run(), due, take: false }).to_vec();
@@ -194,17 +230,6 @@ impl Drive {
     fn may_be_begun(&self, effect: &EffectId) -> bool {
         let inherited = self.inherited.as_ref().is_some_and(|inherited| inherited.contains(effect));
         inherited || self.engine.inner.runner.has_started(self.run(), effect)
-    }
-
-    fn stop_unwanted(&mut self, state: &RunState) {
-        self.doing.retain(|effect, (_, cancel)| {
-            let wanted = state.gone.is_none() && state.owed.contains_key(effect);
-            if !wanted {
-                cancel.cancel();
-            }
-            wanted
-        });
-        self.times.retain(|timer, _| state.timers.get(timer).is_some());
     }
 
     async fn begin(
@@ -240,6 +265,7 @@ impl Drive {
                 execution: execution.id,
                 pipeline: state.pipeline(),
                 fence: self.fence(),
+                last: Arc::default(),
             },
         };
         self.begun += 1;
@@ -252,8 +278,7 @@ impl Drive {
 
     /// The time of the attempt that a piece of work belongs to, which waits for a slot from now on.
     fn time_of(&mut self, state: &RunState, effect: EffectId, seconds: u64) -> Option<AttemptTime> {
-        let EffectId { x, revision, attempt, .. } = effect;
-        let timer = TimerId { x, revision, attempt, kind: TimerKind::Timeout };
+        let timer = timeout_of(effect);
         state.timers.get(&timer)?;
         let time = self.times.entry(timer).or_default().clone();
         time.wait(seconds, self.engine.now());
@@ -331,4 +356,10 @@ impl Drive {
             Err(cause) => Err(cause),
         }
     }
+}
+
+/// The timer of the attempt that a piece of work belongs to.
+fn timeout_of(effect: EffectId) -> TimerId {
+    let EffectId { x, revision, attempt, .. } = effect;
+    TimerId { x, revision, attempt, kind: TimerKind::Timeout }
 }

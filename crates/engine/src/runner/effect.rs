@@ -53,15 +53,16 @@ pub(super) async fn carry_out(
     if job.desk.pipeline.is_some() {
         engine.files_settled(engine.log_head(), FILES).await;
     }
+    let desk = job.desk.clone();
     let outcome = engine.inner.parts.executor.run(job).await;
     // Recording takes no slot: many outcomes are committed together.
     drop(slot);
     if cancel.is_cancelled() {
         return Ok(true);
     }
-    record(&engine, fence, RecordOutcome { effect, outcome }).await?;
+    record(&engine, fence, RecordOutcome { effect, outcome, entries: desk.take_last() }).await?;
     // The same work may be owed again at once, when a budget is raised: that is no restart.
-    runner.keep_started(fence.run, |started| *started != effect);
+    runner.forget(fence.run, &effect);
     Ok(true)
 }
 
@@ -92,6 +93,8 @@ async fn record(engine: &Engine, fence: Fence, mut record: RecordOutcome) -> Res
             &format!("the result of the work was refused: {cause}"),
         );
         record.outcome = Outcome::Failed { failure, artifacts: Vec::new(), usage: Usage::default() };
+        // They may be what was refused.
+        record.entries.clear();
         if let Err(cause) = submit(engine, fence, &RunCommand::RecordOutcome(record)).await {
             tracing::error!(run = %fence.run, ?effect, %cause, "a failed attempt could not be recorded");
             return Err(cause);

@@ -194,6 +194,12 @@ impl Plan {
                 }
             }
         }
+        for (path, digest) in &look.unit.wanted.taken {
+            if matches!(look.stands(path, *digest)?, Stands::Right(_)) {
+                spare.insert(*digest, path.clone());
+                self.remove.push(path.clone());
+            }
+        }
         for (_, digest, source) in &mut self.write {
             if let (Source::Blob, Some(path)) = (&*source, spare.remove(digest)) {
                 self.remove.retain(|other| *other != path);

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::Worker;
 use super::collect::{collect, file_name};
-use super::desk::Desk;
+use super::desk::{Desk, log_line};
 use super::noted::Noted;
 use super::offered::Offered;
 use super::purse::Purse;
@@ -179,9 +179,7 @@ impl Worker {
         match talk::discuss(setting, &agents, discussion).await {
             Ok(outcome) => {
                 *usage = usage.plus(outcome.usage);
-                for text in outcome.left_out {
-                    desk.log(Level::Warning, &text, None).await?;
-                }
+                desk.say_last(outcome.left_out.iter().map(|text| log_line(Level::Warning, text, None)));
                 Ok(outcome.text)
             }
             Err((halt, cost)) => {

@@ -6,9 +6,11 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
+use holdpoint_core::Digest;
 use holdpoint_core::commands::record_outcome::Collected;
 use holdpoint_core::definition::{ArtifactDefinition, Format};
 use holdpoint_core::paths::{is_plain_name, staged_name};
+use holdpoint_store::SMALL_BLOB;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, fstat, openat};
 use serde_json::Value;
 
@@ -18,14 +20,14 @@ use super::stop::Stop;
 
 /// How many files one execution may hand in.
 const MOST_FILES: usize = 1000;
+/// How many bytes of outputs travel with the outcome.
+const SENT_ALONG: usize = 1024 * 1024;
 
 /// A file that was handed in.
 struct Found {
     name: String,
     format: String,
     bytes: Vec<u8>,
-    /// Its file, if it has one.
-    file: Option<String>,
 }
 
 /// Collects the declared outputs, and whatever else stands in the staging folder. `returned` fills what a script
@@ -47,7 +49,7 @@ pub(crate) async fn collect(
                 .map_err(|why| Stop::new("invalid_artifact", format!("`{}` {why}", file_name(artifact))))?;
         }
     }
-    let collected = keep(desk, staging, declared, found).await?;
+    let collected = keep(desk, found).await?;
     let missing: Vec<&str> = declared
         .iter()
         .filter(|artifact| collected.iter().all(|made| *made.name != *artifact.name))
@@ -72,34 +74,27 @@ pub(crate) async fn salvage(
     let read =
         tokio::task::spawn_blocking(move || look(&folder, &wanted, limit, Care::TakeWhatIsThere)).await;
     let Ok(Ok(found)) = read else { return Vec::new() };
-    keep(desk, staging, declared, found).await.unwrap_or_default()
+    keep(desk, found).await.unwrap_or_default()
 }
 
-/// Stores what was found; from here on its files are the tree's.
-async fn keep(
-    desk: &Desk,
-    staging: &Path,
-    declared: &[ArtifactDefinition],
-    found: Vec<Found>,
-) -> Result<Vec<Collected>, Stop> {
+/// Names what was found. Small outputs are committed with the outcome, as far as they are not too many; others are durable
+/// when this answers. The files stay as they are: after the commit the tree gives them their names. Work that is cut off
+/// before it would otherwise find half of what it made.
+async fn keep(desk: &Desk, found: Vec<Found>) -> Result<Vec<Collected>, Stop> {
     let mut collected = Vec::with_capacity(found.len());
-    for Found { name, format, bytes, file } in found {
-        let (digest, size) = desk.keep(bytes).await?;
-        // From here on the file stands under its long name, which the tree gives it.
-        if let Some(file) = file {
-            put_away(staging, &file, declared.iter().find(|artifact| artifact.name == name))?;
+    let mut room = SENT_ALONG;
+    for Found { name, format, bytes } in found {
+        let (name, format) = (name.into(), format.into());
+        if bytes.len() <= SMALL_BLOB && bytes.len() <= room {
+            room -= bytes.len();
+            let (digest, size) = (Digest::of(&bytes), bytes.len() as u64);
+            collected.push(Collected { name, format, digest, size, bytes: Some(bytes.into()) });
+        } else {
+            let (digest, size) = desk.keep(bytes).await?;
+            collected.push(Collected { name, format, digest, size, bytes: None });
         }
-        collected.push(Collected { name: name.into(), format: format.into(), digest, size });
     }
     Ok(collected)
-}
-
-fn put_away(staging: &Path, file: &str, declared: Option<&ArtifactDefinition>) -> std::io::Result<()> {
-    let long = declared.and_then(|a| Some(staged_name(&a.name, a.artifact_id?, a.format.extension())));
-    match long {
-        Some(long) => std::fs::rename(staging.join(file), staging.join(long)),
-        None => std::fs::remove_file(staging.join(file)),
-    }
 }
 
 /// The name that a declared output has in the staging folder.
@@ -172,7 +167,7 @@ fn look(staging: &Path, declared: &[ArtifactDefinition], limit: u64, care: Care)
             Err(_) if care == Care::TakeWhatIsThere => continue,
             read => read?,
         };
-        found.push(Found { name: output, format, bytes, file: Some(name) });
+        found.push(Found { name: output, format, bytes });
     }
     Ok(found)
 }
@@ -211,6 +206,6 @@ fn fill(found: &mut Vec<Found>, declared: &[ArtifactDefinition], returned: Optio
             if all_named { value.get(&artifact.name) } else { Some(value).filter(|_| missing.len() == 1) };
         let Some(bytes) = part.and_then(|part| serde_json::to_vec_pretty(part).ok()) else { continue };
         let format = artifact.format.extension().to_owned();
-        found.push(Found { name: artifact.name.clone(), format, bytes, file: None });
+        found.push(Found { name: artifact.name.clone(), format, bytes });
     }
 }

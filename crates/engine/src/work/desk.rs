@@ -2,7 +2,7 @@
 //!
 //! Invariant: what was written here is durable before it is used, and whoever takes the work over reads it back.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use holdpoint_core::event::{Entry, Level};
 use holdpoint_core::state::run::{EffectId, Execution, Part};
@@ -31,6 +31,8 @@ pub struct Desk {
     pub(crate) execution: ExecutionId,
     pub(crate) pipeline: Option<PipelineId>,
     pub(crate) fence: Fence,
+    /// What is committed with the outcome.
+    pub(crate) last: Arc<Mutex<Vec<Entry>>>,
 }
 
 impl std::fmt::Debug for Desk {
@@ -77,6 +79,7 @@ impl Desk {
 
     /// Writes entries; when this answers they are durable. A store that refuses for a while makes the work wait.
     pub async fn write(&self, entries: Vec<Entry>) -> Result<(), SubmitError> {
+        let entries = self.take_last().into_iter().chain(entries).collect();
         let (run, execution, effect) = (self.run, self.execution, self.effect);
         let command = Command::WriteJournal { run, execution, effect, entries };
         let mut pause = Backoff::default();
@@ -90,9 +93,19 @@ impl Desk {
         }
     }
 
+    /// Keeps entries for the commit of the outcome. A crash before it loses them with the outcome, so nothing may use them.
+    pub fn say_last(&self, entries: impl IntoIterator<Item = Entry>) {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner).extend(entries);
+    }
+
+    /// What was kept for the commit of the outcome.
+    pub(crate) fn take_last(&self) -> Vec<Entry> {
+        std::mem::take(&mut *self.last.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Writes one line of the log.
     pub async fn log(&self, level: Level, text: &str, details: Option<Value>) -> Result<(), SubmitError> {
-        self.write(vec![Entry::Log { level, text: text.into(), details }]).await
+        self.write(vec![log_line(level, text, details)]).await
     }
 
     /// Makes content fit the log: what is too large is kept beside it, and named.
@@ -111,10 +124,16 @@ impl Desk {
         self.engine.whole(content, more).await
     }
 
-    /// Keeps bytes.
+    /// Keeps bytes. A store that refuses for a while makes the work wait.
     pub async fn keep(&self, bytes: Vec<u8>) -> Result<(Digest, u64), SubmitError> {
-        let limit = bytes.len() as u64;
-        self.engine.keep(Box::new(std::io::Cursor::new(bytes)), limit).await
+        let (limit, bytes) = (bytes.len() as u64, Arc::<[u8]>::from(bytes));
+        let mut pause = Backoff::default();
+        loop {
+            match self.engine.keep(Box::new(std::io::Cursor::new(bytes.clone())), limit).await {
+                Err(cause) if is_transient(&cause) => tokio::time::sleep(pause.next()).await,
+                kept => return kept,
+            }
+        }
     }
 
     /// The bytes with a name.
@@ -128,6 +147,11 @@ impl Desk {
         let State::Run(run) = &loaded.state else { return Ok(None) };
         Ok(run.execution(self.effect.x).cloned())
     }
+}
+
+/// A line of the log.
+pub(super) fn log_line(level: Level, text: &str, details: Option<Value>) -> Entry {
+    Entry::Log { level, text: text.into(), details }
 }
 
 impl Engine {

@@ -36,6 +36,7 @@ use holdpoint_store::BoxFuture;
 
 use crate::executor::{BuiltIn, Executor, Job};
 pub use desk::Desk;
+use desk::log_line;
 pub use machine::{Found, Machine};
 use purse::Purse;
 use recording::Played;
@@ -131,9 +132,7 @@ impl Worker {
             }
             (EffectKind::Judge, _) => self.judge(job, definition, &purse).await,
         };
-        if let Err(cause) = purse.close(&job.desk).await {
-            tracing::warn!(%cause, "how long work took could not be written down");
-        }
+        job.desk.say_last([purse.took()]);
         match (done, purse.emptied()) {
             // Nothing has failed: the work goes on from its journal when more may be spent.
             (Err(stop), Some(reached)) if stop.failure.kind == FailureKind::OverBudget => {
@@ -150,13 +149,13 @@ impl Worker {
                 }
                 if let Ok(Outcome::Judged { passed: false, reasons, .. }) = &done {
                     let text = format!("the outputs did not pass their checks: {}", reasons.join("; "));
-                    let _ = job.desk.log(Level::Error, &text, None).await;
+                    job.desk.say_last([log_line(Level::Error, &text, None)]);
                 }
                 if let Err(stop) = &done
                     && stop.failure.trace.is_none()
                 {
                     // Whoever reads the log of a failure finds its reason there; a trace says it already.
-                    let _ = job.desk.log(Level::Error, &stop.failure.message, None).await;
+                    job.desk.say_last([log_line(Level::Error, &stop.failure.message, None)]);
                 }
                 done
             }

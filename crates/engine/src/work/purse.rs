@@ -68,9 +68,9 @@ impl Purse {
         self.empty.lock().ok().and_then(|empty| *empty)
     }
 
-    /// Writes down how long the work took.
-    pub async fn close(&self, desk: &Desk) -> Result<(), SubmitError> {
-        desk.write(vec![Entry::Took { ms: millis(self.begun.elapsed()) }]).await
+    /// How long the work took.
+    pub fn took(&self) -> Entry {
+        Entry::Took { ms: millis(self.begun.elapsed()) }
     }
 }
 

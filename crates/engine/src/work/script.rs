@@ -7,6 +7,7 @@ use std::time::Duration;
 use holdpoint_core::commands::record_outcome::Outcome;
 use holdpoint_core::definition::{CheckpointDefinition, ScriptConfig};
 use holdpoint_core::event::{Entry, Level, Usage};
+use holdpoint_planted::{Moment, dies_at};
 use holdpoint_sandbox::{Ended, Interpreter, Line, Order, Quota, Status, Stream};
 use rustix::fs::OFlags;
 use serde::Deserialize;
@@ -15,7 +16,7 @@ use tokio::io::AsyncReadExt as _;
 use tokio::time::{Instant, timeout_at};
 
 use super::collect::collect;
-use super::desk::Desk;
+use super::desk::{Desk, log_line};
 use super::room::{GivenFiles, Room, empty, make};
 use super::stop::Stop;
 use super::{Found, Worker};
@@ -92,6 +93,7 @@ impl Worker {
         desk.log(Level::Info, &text, Some(json!({"sandbox": level.as_str(), "network": order.network})))
             .await?;
         let (ended, words) = self.run(desk, order).await?;
+        dies_at(Moment::ScriptEnded);
         let told = read_told(&room.base.join("run/told.json")).await?;
         let value = judge_end(config, &ended, told, &words)?;
         let artifacts = collect(
@@ -102,6 +104,7 @@ impl Worker {
             self.settings.file_bytes,
         )
         .await?;
+        dies_at(Moment::OutputsCollected);
         let output = value.filter(|value| value.to_string().len() <= SMALL_VALUE);
         Ok(Outcome::Done { output, artifacts, usage: Usage::default() })
     }
@@ -254,11 +257,20 @@ impl Worker {
                 Err(_) => write(desk, &mut waiting).await?,
             }
         }
-        write(desk, &mut waiting).await?;
-        let ended = running.end().await;
+        let end = running.end();
+        tokio::pin!(end);
+        let ended = match timeout_at(since + SOON, &mut end).await {
+            Ok(ended) => ended,
+            // It has closed its output and works on: nobody waits for its end to read its lines.
+            Err(_) => {
+                write(desk, &mut waiting).await?;
+                end.await
+            }
+        };
+        desk.say_last(waiting.into_iter().map(entry));
         if ended.dropped_bytes > 0 {
             let text = format!("{} more bytes of output were dropped", ended.dropped_bytes);
-            desk.log(Level::Warning, &text, None).await?;
+            desk.say_last([log_line(Level::Warning, &text, None)]);
         }
         let from = words.len().saturating_sub(LAST_WORDS);
         let from = (from..words.len()).find(|at| words.is_char_boundary(*at)).unwrap_or(words.len());
@@ -277,14 +289,15 @@ pub(super) fn env(room: &Room) -> Vec<(String, String)> {
     .to_vec()
 }
 
-async fn write(desk: &Desk, lines: &mut Vec<Line>) -> Result<(), Stop> {
-    let entry = |line: Line| {
-        let level = match line.stream {
-            Stream::Stdout => Level::Info,
-            Stream::Stderr => Level::Warning,
-        };
-        Entry::Log { level, text: line.text.into(), details: None }
+fn entry(line: Line) -> Entry {
+    let level = match line.stream {
+        Stream::Stdout => Level::Info,
+        Stream::Stderr => Level::Warning,
     };
+    log_line(level, &line.text, None)
+}
+
+async fn write(desk: &Desk, lines: &mut Vec<Line>) -> Result<(), Stop> {
     let entries: Vec<Entry> = std::mem::take(lines).into_iter().map(entry).collect();
     if entries.is_empty() { Ok(()) } else { Ok(desk.write(entries).await?) }
 }

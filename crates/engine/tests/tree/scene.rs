@@ -47,6 +47,7 @@ impl Executor for Breaks {
             format: "txt".into(),
             digest,
             size,
+            bytes: None,
         });
         let artifacts: Vec<Collected> = report.into_iter().collect();
         let usage = Usage::default();

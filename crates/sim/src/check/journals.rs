@@ -1,17 +1,21 @@
 //! What work has written down stands in its own part of its journal, in order, once it was acknowledged.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use holdpoint_core::event::Entry as Written;
 use holdpoint_core::state::run::{EffectId, Part};
 use holdpoint_core::{Event, ExecNo, ExecutionId, StreamId};
 
 use super::{Entry, Found};
+use crate::executor::LAST_WORDS;
 use crate::scenery::{Said, show};
 
-/// Checks all journals: I31, no line of one attempt stands in the part of another; I32, nothing acknowledged is missing.
+/// Checks all journals: I31, no line of one attempt stands in the part of another; I32, nothing acknowledged is missing;
+/// I33, what work says last is committed with its outcome, or not at all.
 pub fn in_their_parts(entries: &[Entry], said: &[Said]) -> Found {
     let mut found = Vec::new();
+    let is_run = |entry: &&Entry| matches!(entry.row.stream, StreamId::Run(_));
+    let on_runs: BTreeSet<_> = entries.iter().filter(is_run).map(|entry| entry.row.command).collect();
     let mut journals: BTreeMap<ExecutionId, Journal> = BTreeMap::new();
     for entry in entries {
         let StreamId::Journal(execution) = entry.row.stream else { continue };
@@ -19,6 +23,12 @@ pub fn in_their_parts(entries: &[Entry], said: &[Said]) -> Found {
         for event in &entry.events {
             let Event::Journal(event) = event else { continue };
             found.extend(journal.see(event));
+            if let Written::Log { text, .. } = event
+                && text.ends_with(LAST_WORDS)
+                && !on_runs.contains(&entry.row.command)
+            {
+                found.push(format!("I33: `{text}` was written without its outcome"));
+            }
         }
     }
     let mut next: BTreeMap<(ExecutionId, u64), usize> = BTreeMap::new();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use holdpoint_core::state::RunState;
 use holdpoint_core::state::run::{EffectId, ExecutionState, RunStatus, TimerKind};
-use holdpoint_core::{RunId, Timestamp, owed};
+use holdpoint_core::{RunId, Timestamp, next_timer, owed};
 
 use super::Found;
 use crate::mirror::Mirror;
@@ -14,7 +14,7 @@ use crate::mirror::Mirror;
 pub fn at_rest(mirror: &Mirror, now: Timestamp, working: &[(RunId, EffectId)]) -> Found {
     let mut found = Vec::new();
     for (run, state) in mirror.runs() {
-        let (effects, timer) = owed(state);
+        let (effects, timer) = (owed(state), next_timer(state));
         let idle: Vec<_> = effects.iter().filter(|(effect, _)| !working.contains(&(run, *effect))).collect();
         if !idle.is_empty() {
             found.push(format!("I28: run {run} still owes {idle:?}"));
@@ -36,7 +36,7 @@ pub fn at_rest(mirror: &Mirror, now: Timestamp, working: &[(RunId, EffectId)]) -
         if !once.insert((run, effect)) {
             found.push(format!("I12: {effect:?} of run {run} is done twice at once"));
         }
-        if !mirror.run(*run).is_some_and(|state| owed(state).0.iter().any(|(id, _)| id == effect)) {
+        if !mirror.run(*run).is_some_and(|state| owed(state).get(effect).is_some()) {
             found.push(format!("I28: {effect:?} of run {run} is not owed and was not stopped"));
         }
     }

@@ -23,6 +23,7 @@ use imbl::OrdMap;
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Amounts;
+use crate::counter::count;
 use crate::event::{
     Failure, Made, Origin, PauseReason, Place, Text, Usage, is_none_u32, is_one, is_zero, one,
 };
@@ -429,7 +430,8 @@ impl RunState {
 
     /// The executions that were not rolled back, in order of creation.
     pub fn executions(&self) -> impl DoubleEndedIterator<Item = (ExecNo, &Arc<Execution>)> {
-        self.graph.all_executions().filter(|(_, execution)| execution.rolled_back.is_none())
+        let all = self.graph.all_executions().inspect(|_| count(1));
+        all.filter(|(_, execution)| execution.rolled_back.is_none())
     }
 
     /// The executions whose files are in the archives of rollbacks, with the rollback and the archive's folder.
@@ -456,7 +458,7 @@ impl RunState {
     /// Executions of live branches that are not done.
     pub fn active(&self) -> impl Iterator<Item = (ExecNo, &Arc<Execution>)> {
         let active = self.live_branches().flat_map(|(_, branch)| branch.active.iter());
-        active.filter_map(|x| Some((*x, self.execution(*x)?)))
+        active.inspect(|_| count(1)).filter_map(|x| Some((*x, self.execution(*x)?)))
     }
 
     /// The execution that people call the current one: the oldest of the current branch that is not done.
