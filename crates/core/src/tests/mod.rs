@@ -6,6 +6,8 @@ mod acts;
 mod blobs;
 mod diagrams;
 mod graph;
+mod growth;
+mod guards;
 mod invariants;
 mod model;
 mod pipelines;

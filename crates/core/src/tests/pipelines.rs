@@ -5,28 +5,40 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::acts::{Act, Raw, command, pick};
+use super::graph::Fronts;
 use super::model::{Answer, At, Model, Status};
 use super::spec::{Spec, any_spec};
 use super::{cases, invariants};
 use crate::state::run::{Execution, ExecutionState, RunState, RunStatus, Stage};
-use crate::testing::{Scene, run_id, undo};
-use crate::{ArtifactRecordId, ExecNo, ExecutionId, State, StreamId};
+use crate::testing::{Scene, When, run_id, undo};
+use crate::{Actor, ArtifactRecordId, ExecNo, ExecutionId, State, StreamId};
 
 /// A scene and its model, side by side.
 pub(super) struct Pair {
     pub scene: Scene,
     model: Model,
+    /// The fronts of each run's nodes as they were made.
+    fronts: BTreeMap<u32, Fronts>,
 }
 
 impl Pair {
     pub fn new(steps: Vec<Spec>) -> Self {
         let definitions: Vec<_> =
             steps.iter().enumerate().map(|(i, spec)| spec.definition(&format!("Step {i}"))).collect();
-        Self { scene: Scene::new().with_pipeline(&definitions), model: Model::new(steps) }
+        let (scene, model) = (Scene::new().with_pipeline(&definitions), Model::new(steps));
+        Self { scene, model, fronts: BTreeMap::new() }
     }
 
     fn runs(&self) -> u32 {
         self.model.runs.len() as u32
+    }
+
+    /// A command, sensible or not, for what stands now, and who gives it.
+    pub fn order(&mut self, raw: Raw) -> (When, Actor) {
+        let runs = self.runs();
+        let act = pick(raw, &self.scene, runs);
+        let when = command(&act, &mut self.scene, &self.model, runs);
+        (when, self.scene.actor.clone())
     }
 
     /// Tries something on both and compares.
@@ -45,10 +57,31 @@ impl Pair {
             assert_eq!(self.scene.log.len(), log, "nothing is written");
             assert_eq!(self.scene.states, states, "nothing changes");
         }
+        self.remember(&states);
         let expected = self.model.act(&act);
         assert_eq!(answer, expected, "{act:?}: {:?}", tried.err());
         self.compare(&act);
         act
+    }
+
+    /// Remembers the fronts of the nodes that a command made.
+    fn remember(&mut self, before: &BTreeMap<StreamId, State>) {
+        for n in 1.. {
+            let id = StreamId::Run(run_id(n));
+            let Some(State::Run(after)) = self.scene.states.get(&id) else { break };
+            let nodes = match before.get(&id) {
+                Some(State::Run(before)) => before.graph.node_count(),
+                _ => 0,
+            };
+            self.fronts.entry(n).or_default().remember(nodes, after);
+        }
+    }
+
+    /// P1 and P6, with the branches that rollbacks make.
+    fn check_fronts(&self) {
+        for (n, fronts) in &self.fronts {
+            fronts.check(self.scene.state(*n));
+        }
     }
 
     fn compare(&self, act: &Act) {
@@ -184,6 +217,7 @@ proptest! {
             pair.try_one(raw);
             invariants::check(&pair.scene, true);
         }
+        pair.check_fronts();
         invariants::check_log(&pair.scene);
     }
 
