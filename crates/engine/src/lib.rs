@@ -111,6 +111,8 @@ struct Inner {
     written: AtomicU64,
     /// In how many commits.
     commits: AtomicU64,
+    /// How many appends came too late.
+    conflicts: AtomicU64,
     /// Streams that were found damaged when they were read.
     damaged: Mutex<BTreeSet<StreamId>>,
     /// What agents say while they say it.
@@ -134,6 +136,7 @@ impl Engine {
             halted: AtomicBool::new(false),
             written: AtomicU64::new(0),
             commits: AtomicU64::new(0),
+            conflicts: AtomicU64::new(0),
             damaged: Mutex::default(),
             whispers: whisper::Whispers::default(),
             fresh: fresh::Fresh::default(),
@@ -165,6 +168,11 @@ impl Engine {
     /// A name for something new that a command makes.
     pub fn new_id(&self) -> uuid::Uuid {
         self.inner.parts.ids.command(self.now()).0
+    }
+
+    /// How many appends came too late, because another one had written to what they expected. Writers of one process queue up.
+    pub fn conflicts(&self) -> u64 {
+        self.inner.conflicts.load(Ordering::Relaxed)
     }
 
     /// How many commits this engine has made, and how many events it wrote in them.

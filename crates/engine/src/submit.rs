@@ -290,6 +290,7 @@ impl Engine {
                 }))
             }
             Err(Refused::Conflict(..)) => {
+                self.inner.conflicts.fetch_add(1, Ordering::Relaxed);
                 self.refresh(parts).await?;
                 Ok(Attempt::Again(read))
             }
