@@ -167,11 +167,14 @@ impl Drive {
         let stopping = self.engine.inner.runner.stopping.is_cancelled();
         if !stopping {
             for effect in self.idle.clone() {
-                if let Some(kind) = self.owed.get(&effect) {
+                let kind = self.owed.get(&effect);
+                if let Some(kind) = kind {
                     self.begin(&loaded, effect, kind).await?;
                 }
                 // What could not be begun stays for the next look.
-                self.idle.remove(&effect);
+                if kind.is_none() || self.doing.contains_key(&effect) {
+                    self.idle.remove(&effect);
+                }
             }
         }
         if self.doing.is_empty() && stopping {
@@ -307,9 +310,17 @@ impl Drive {
         step: &holdpoint_core::StepId,
     ) -> Result<Option<Arc<Body>>, SubmitError> {
         if let (Some(digest), Some(pipeline)) = (pinned, state.pipeline()) {
-            let loaded = self.engine.load(StreamId::Pipeline(pipeline)).await?.1;
-            let State::Pipeline(pipeline) = &loaded.state else { return Ok(None) };
-            return Ok(pipeline.bodies.get(&digest).map(|d| Arc::new(Body::Checkpoint(d.clone()))));
+            let known = |loaded: &Loaded| match &loaded.state {
+                State::Pipeline(pipeline) => pipeline.bodies.get(&digest).cloned(),
+                State::Home(_) | State::Run(_) | State::Journal(_) => None,
+            };
+            let stream = StreamId::Pipeline(pipeline);
+            let mut body = known(&*self.engine.load(stream).await?.1);
+            if body.is_none() {
+                // Another process has changed the pipeline since this one read it.
+                body = known(&*self.engine.view(stream).await?);
+            }
+            return Ok(body.map(|definition| Arc::new(Body::Checkpoint(definition))));
         }
         Ok(loaded.plan.as_ref().and_then(|plan| plan.bodies.get(step).cloned()))
     }
