@@ -59,7 +59,7 @@ it('lets one of several ways be picked, by a key', async () => {
     run_version: at.run_version,
     pipeline_name: 'With a fork',
     checkpoint_name: 'Which way',
-    waiting_for: { kind: 'choice', gate_id: 'gate-1', question: 'Which market comes first?', options: ['North', 'South', 'Stop here'], actions: ['answer'], since: new Date().toISOString(), who: { role: 'approver' } },
+    waiting_for: { kind: 'choice', gate_id: 'gate-1', question: 'Which market comes first?', options: ['North', 'South', 'Stop here'], actions: ['answer'], since: new Date().toISOString(), who: { role: 'approver' }, digest: 'sha256:00', assurance: { minimum: 'local' } },
   };
   const answers: unknown[] = [];
   await page.route('**/api/inbox?*', (route) => route.fulfill({ json: { items: answers.length === 0 ? [asked] : [], next_cursor: null } }));
@@ -75,6 +75,6 @@ it('lets one of several ways be picked, by a key', async () => {
   await shot(page, 'inbox-choice');
   await page.keyboard.press('2');
   await page.getByText('Picked South').waitFor();
-  expect(answers).toEqual([{ option: 'South' }]);
+  expect(answers).toEqual([{ option: 'South', digest: 'sha256:00' }]);
   await page.getByText('Nothing waits for you').first().waitFor();
 });

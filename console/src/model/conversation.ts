@@ -26,6 +26,10 @@ const VERBS: Record<string, string> = {
   script_input: 'answered the script',
   validation_feedback: 'gave guidance',
   budget: 'raised the budget',
+  start: 'started it',
+  form: 'filled in the form',
+  retry: 'had it tried again',
+  choice: 'chose',
 };
 
 function verb(type: string, text: string): string {
@@ -35,7 +39,7 @@ function verb(type: string, text: string): string {
 }
 
 /** Words that only say what the verb says already. */
-const EMPTY = new Set(['approved', 'edited', 'edited and approved']);
+const EMPTY = new Set(['approved', 'edited', 'edited and approved', 'start', 'retry']);
 
 interface Given {
   messages: readonly Message[];

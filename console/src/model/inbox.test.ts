@@ -9,7 +9,7 @@ const item = (more: Partial<InboxItem['waiting_for']> = {}): InboxItem => ({
   checkpoint_name: 'Draft',
   pipeline_name: 'Quarterly market brief',
   execution_id: 'x1',
-  waiting_for: { kind: 'approve_complete', gate_id: 'g1', question: 'Approve the draft?', actions: [], since: '2026-07-14T09:42:00Z', who: { role: 'approver' }, ...more },
+  waiting_for: { kind: 'approve_complete', gate_id: 'g1', question: 'Approve the draft?', actions: [], since: '2026-07-14T09:42:00Z', who: { role: 'approver' }, assurance: { minimum: 'local' }, ...more },
 });
 const runs = new Map([['r1', { usage: { cost_usd: 2.31 } as never }]]);
 

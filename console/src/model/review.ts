@@ -151,6 +151,10 @@ const SAID: Record<string, string> = {
   validation_feedback: 'said what to do',
   script_input: 'answered the script',
   budget: 'raised the budget',
+  start: 'started it',
+  form: 'filled in the form',
+  retry: 'had it tried again',
+  choice: 'chose',
 };
 
 /** "asked for a revision"; a word that is not known is shown as it is. */

@@ -53,6 +53,8 @@ interface Open {
   wait: Bar | undefined;
   work: Bar | undefined;
   check: number | undefined;
+  /** Whether a budget that is asked about belongs to a check. */
+  checks: boolean;
   failed: number | undefined;
   retried: { at: number; by: string } | undefined;
 }
@@ -70,7 +72,7 @@ export function rows(events: readonly Event[], executions: readonly Known[], tal
     if (['run.failed', 'run.aborted', 'run.completed'].includes(event.event_type)) for (const id of open.keys()) end(id, at);
     const execution = event.execution_id ? known.get(event.execution_id) : undefined;
     if (!execution) continue;
-    const state = open.get(execution.execution_id) ?? { rows: [], fresh: false, wait: undefined, work: undefined, check: undefined, failed: undefined, retried: undefined };
+    const state = open.get(execution.execution_id) ?? { rows: [], fresh: false, wait: undefined, work: undefined, check: undefined, checks: false, failed: undefined, retried: undefined };
     open.set(execution.execution_id, state);
     step(state, execution, event, at);
   }
@@ -138,10 +140,18 @@ function step(state: Open, execution: Known, event: Event, at: number): void {
   };
   const byPerson = event.actor.kind === 'person';
   switch (event.event_type) {
-    case 'execution.waiting':
+    case 'execution.waiting': {
+      const { ask } = metadata;
+      // Steps that wait to be started or to be tried again are drawn when that happens.
+      if (ask === 'begin' || ask === 'failed') return;
       if (state.rows.length === 0) state.fresh = true;
+      // An attempt that begins with a question has not worked yet.
+      if (state.work?.from === at) last().bars.pop();
+      const budget = typeof ask === 'object' && ask !== null ? (ask as { budget?: unknown[] }).budget : undefined;
+      state.checks = budget?.[1] === 'check';
       wait();
       return;
+    }
     case 'execution.started': {
       const revision = number(metadata.revision_iteration) ?? 0;
       const attempt = number(metadata.attempt_number) ?? 1;
@@ -154,8 +164,7 @@ function step(state: Open, execution: Known, event: Event, at: number): void {
       }
       state.failed = undefined;
       state.retried = undefined;
-      if (metadata.begins_with) state.wait = add({ kind: 'wait', from: at, to: undefined, name: 'a person', about: 'form' in (metadata.begins_with as object) ? 'A form is filled in.' : 'A question is answered.' });
-      else begin();
+      begin();
       return;
     }
     case 'execution.approved':
@@ -170,7 +179,7 @@ function step(state: Open, execution: Known, event: Event, at: number): void {
       if (event.event_type === 'execution.revision_requested') row.end = { icon: 'sent-back', tone: 'ink-2', word: `Sent back by ${event.actor.name}` };
       else if (event.event_type === 'execution.rejected') row.end = { icon: 'aborted', tone: 'ink-3', word: `Not started, said ${event.actor.name}` };
       else if (event.event_type === 'execution.budget_raised') {
-        if (metadata.check) state.check = at;
+        if (state.checks) state.check = at;
         else begin();
       } else if (event.event_type === 'execution.submitted') {
         if (execution.mode === 'human_only') row.end = { icon: 'person-done', tone: 'ink-2', word: `Filled in by ${event.actor.name}` };

@@ -60,7 +60,8 @@ describe('rows', () => {
       [
         event(0, 'execution.waiting'),
         event(2, 'execution.approved', {}, mara),
-        event(2, 'execution.started', { begins_with: { form: 'g' } }, mara),
+        event(2, 'execution.started', {}, mara),
+        event(2, 'execution.waiting', { ask: 'form' }, mara),
         event(21, 'execution.submitted', {}, mara),
         event(21, 'execution.completed', {}, mara),
       ],

@@ -7,7 +7,7 @@ mod local;
 mod remote;
 mod wait;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,6 +28,8 @@ pub use local::Routes;
 use remote::Remote;
 pub use wait::{Waiter, Woken};
 
+/// Says that an answer was written before its question existed.
+const ASSURANCE: &str = "holdpoint-assurance";
 /// How long the files of a home may take to follow the last commit.
 const FILES: Duration = Duration::from_mins(1);
 
@@ -37,6 +39,8 @@ pub struct Api {
     runtime: Runtime,
     /// In whose name requests are sent, where it is not that of whoever started the command.
     speaker: RefCell<Option<Actor>>,
+    /// Whether what is sent was written before the question existed.
+    prepared: Cell<bool>,
 }
 
 enum Way {
@@ -96,7 +100,7 @@ impl Api {
     }
 
     fn new(way: Way, runtime: Runtime) -> Self {
-        Self { way, runtime, speaker: RefCell::default() }
+        Self { way, runtime, speaker: RefCell::default(), prepared: Cell::default() }
     }
 
     /// Does something in somebody else's name. On a server the holder of the token speaks, whoever is named.
@@ -104,6 +108,14 @@ impl Api {
         let before = self.speaker.replace(Some(actor));
         let done = act(self);
         self.speaker.replace(before);
+        done
+    }
+
+    /// Sends an answer that was prepared, which counts for less than one that somebody gives now.
+    pub fn prepared<T>(&self, act: impl FnOnce(&Self) -> T) -> T {
+        let before = self.prepared.replace(true);
+        let done = act(self);
+        self.prepared.set(before);
         done
     }
 
@@ -189,9 +201,11 @@ impl Api {
         let answer = match &self.way {
             Way::Home(local) => {
                 let speaker = self.speaker.borrow().clone();
-                self.runtime.block_on(local.send(speaker, method, path, body))
+                self.runtime.block_on(local.send(speaker, self.prepared.get(), method, path, body))
             }
-            Way::Server(remote) => self.runtime.block_on(remote.send(method, path, body)),
+            Way::Server(remote) => {
+                self.runtime.block_on(remote.send(self.prepared.get(), method, path, body))
+            }
         }?;
         answer.accepted()
     }

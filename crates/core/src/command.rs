@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use crate::assurance::Assurance;
 use crate::commands;
-use crate::event::Entry;
+use crate::event::{Entry, Text};
+use crate::state::run::{AskKind, Shown};
 use crate::{
     Actor, CommandId, Digest, ExecNo, ExecutionId, GateId, PipelineId, RollbackId, RunId, Timestamp,
 };
@@ -19,6 +21,8 @@ pub struct Envelope {
     pub at: Timestamp,
     /// By whom.
     pub actor: Actor,
+    /// How sure it is that they gave it.
+    pub assurance: Assurance,
     /// What is to be done.
     pub command: Command,
 }
@@ -100,37 +104,22 @@ pub enum PipelineCommand {
 /// Orders about a run.
 #[derive(Clone, Debug)]
 pub enum RunCommand {
-    /// Begins the run, or its pending step.
-    StartStep,
-    /// Lets a step begin.
-    ApproveStart(Decide),
-    /// Does not let it begin.
-    RejectStart(Decide),
-    /// Fills in a form.
-    SubmitForm(commands::submit_form::SubmitForm),
-    /// Answers a question inside a step.
-    GiveInput {
-        /// The execution.
-        x: ExecNo,
-        /// The answer.
-        text: Arc<str>,
-    },
-    /// Finds a result good.
-    ApproveComplete(commands::approve_complete::ApproveComplete),
-    /// Wants a result changed.
-    RequestRevision(Decide),
-    /// Answers a gate of the plan.
-    AnswerGate(commands::answer_gate::AnswerGate),
+    /// Begins a run that was made without starting.
+    Begin,
+    /// Answers a gate.
+    Answer(Answer),
     /// Lets the run stand still.
     Pause,
-    /// Lets it go on.
-    Resume,
+    /// Lets it go on. With `decides`, the sender may also decide: a gate at which the run was paused is then passed
+    /// and not asked again.
+    Resume {
+        /// Whether the sender may decide.
+        decides: bool,
+    },
     /// Ends it.
     Abort(Option<Arc<str>>),
     /// Declares it failed.
     Fail(Option<Arc<str>>),
-    /// Tries a failed step once more.
-    Retry(ExecNo),
     /// Stops a step's work.
     Cancel(ExecNo),
     /// Leaves a note for a running agent.
@@ -148,24 +137,82 @@ pub enum RunCommand {
     FireTimer(crate::state::run::TimerId),
 }
 
-/// A person's decision about one execution, and about exactly what was shown.
+/// An answer to a gate, and to exactly what the gate shows.
 #[derive(Clone, Debug)]
-pub struct Decide {
-    /// The execution.
-    pub x: ExecNo,
-    /// The question, where the person saw which; else whichever is open.
-    pub gate: Option<GateId>,
-    /// The digest of what was shown.
+pub struct Answer {
+    /// Which gate.
+    pub target: Target,
+    /// What the sender takes the gate to ask.
+    pub kind: AskKind,
+    /// The option that was picked.
+    pub option: Text,
+    /// What was shown.
     pub digest: Option<Digest>,
-    /// What the person added.
-    pub feedback: Option<Arc<str>>,
+    /// What the person added: a reason, a text, an amount.
+    pub feedback: Option<Text>,
+    /// The values of a form.
+    pub fields: Fields,
+    /// Files of a form, already stored.
+    pub files: Vec<Upload>,
+    /// Outputs that the person changed in approving.
+    pub edits: Vec<Edit>,
+    /// The shown files as they are now.
+    pub shown: Option<Vec<Shown>>,
 }
 
-impl Decide {
-    /// A decision about an execution, without more.
-    pub fn on(x: ExecNo) -> Self {
-        Self { x, gate: None, digest: None, feedback: None }
+/// Names a gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// By its id. One that is not open any more is refused.
+    Gate(GateId),
+    /// The open gate of an execution. What was asked for may be in effect already.
+    Of(ExecNo),
+}
+
+impl Answer {
+    /// An answer without more.
+    pub fn new(target: Target, kind: AskKind, option: impl Into<Text>) -> Self {
+        Self {
+            target,
+            kind,
+            option: option.into(),
+            digest: None,
+            feedback: None,
+            fields: Fields::new(),
+            files: Vec::new(),
+            edits: Vec::new(),
+            shown: None,
+        }
     }
+
+    /// An answer to the open gate of an execution, without more.
+    pub fn of(x: ExecNo, kind: AskKind, option: &str) -> Self {
+        Self::new(Target::Of(x), kind, option)
+    }
+}
+
+/// A file that was uploaded with a form and stored.
+#[derive(Clone, Debug)]
+pub struct Upload {
+    /// The field.
+    pub field: Text,
+    /// What the person's file was called.
+    pub filename: Text,
+    /// Its bytes.
+    pub digest: Digest,
+    /// How many.
+    pub size: u64,
+}
+
+/// An output that a person changed.
+#[derive(Clone, Debug)]
+pub struct Edit {
+    /// Which, by name.
+    pub name: Text,
+    /// Its bytes from now on, already stored.
+    pub digest: Digest,
+    /// How many.
+    pub size: u64,
 }
 
 /// The values of a form by field name.

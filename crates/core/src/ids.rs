@@ -125,6 +125,23 @@ fn last_word(bytes: &[u8; 16]) -> u32 {
     u32::from_be_bytes([bytes[12], bytes[13], bytes[14], bytes[15]])
 }
 
+impl ArtifactId {
+    /// The artifact that a form makes and no definition declares: derived from its step and name.
+    pub fn of_form(step: &StepId, name: &str) -> Self {
+        let mut hash = Sha256::new();
+        hash.update(b"holdpoint.artifact.1");
+        hash.update((step.0.len() as u64).to_be_bytes());
+        hash.update(step.0.as_bytes());
+        hash.update(name.as_bytes());
+        let mut bytes = [0u8; 16];
+        bytes.copy_from_slice(&hash.finalize()[..16]);
+        // Version 8 of RFC 9562: bits of the maker's own choice.
+        bytes[6] = 0x80 | (bytes[6] & 0x0f);
+        bytes[8] = 0x80 | (bytes[8] & 0x3f);
+        Self(Uuid::from_bytes(bytes))
+    }
+}
+
 impl From<RunId> for SessionId {
     fn from(id: RunId) -> Self {
         Self(id.0)

@@ -8,6 +8,9 @@
 #![cfg_attr(test, allow(clippy::needless_raw_string_hashes, clippy::wildcard_enum_match_arm))]
 
 pub mod actor;
+mod advance;
+pub mod asks;
+pub mod assurance;
 pub mod budget;
 pub mod chain;
 pub mod command;
@@ -18,7 +21,6 @@ pub mod definition;
 pub mod digest;
 pub mod event;
 pub mod facts;
-mod flow;
 pub mod ids;
 pub mod owed;
 pub mod paths;
@@ -38,7 +40,8 @@ pub mod time;
 pub mod tree;
 
 pub use actor::{Actor, ActorKind};
-pub use command::{Command, Decide, Envelope, HomeCommand, PipelineCommand, RunCommand};
+pub use assurance::{Assurance, Level};
+pub use command::{Answer, Command, Envelope, HomeCommand, PipelineCommand, RunCommand, Target};
 pub use commands::{decide, needs};
 pub use decision::{Decision, Reply, World, Write};
 pub use digest::{Digest, canonical};

@@ -5,6 +5,7 @@
 
 use crate::command::{Command, HomeCommand, PipelineCommand, RunCommand};
 use crate::event::Role;
+use crate::state::run::AskKind;
 use crate::{ActorKind, PipelineId, Rejection};
 
 /// What a caller may do, and where.
@@ -93,23 +94,29 @@ fn of_pipeline(command: &PipelineCommand) -> Option<Role> {
     }
 }
 
+/// The role that may answer a gate.
+pub fn answers(kind: AskKind) -> Role {
+    match kind {
+        AskKind::Begin | AskKind::Form | AskKind::Input | AskKind::Failed => Role::Operator,
+        AskKind::Start
+        | AskKind::Guidance
+        | AskKind::Budget
+        | AskKind::Result
+        | AskKind::Choice
+        | AskKind::Blocked => Role::Approver,
+    }
+}
+
 fn of_run(command: &RunCommand) -> Option<Role> {
     match command {
-        RunCommand::StartStep
-        | RunCommand::SubmitForm(_)
-        | RunCommand::GiveInput { .. }
+        RunCommand::Begin
         | RunCommand::Pause
-        | RunCommand::Resume
+        | RunCommand::Resume { .. }
         | RunCommand::Abort(_)
         | RunCommand::Fail(_)
-        | RunCommand::Retry(_)
         | RunCommand::Cancel(_)
         | RunCommand::QueueNote { .. } => Some(Role::Operator),
-        RunCommand::ApproveStart(_)
-        | RunCommand::RejectStart(_)
-        | RunCommand::ApproveComplete(_)
-        | RunCommand::RequestRevision(_)
-        | RunCommand::AnswerGate(_) => Some(Role::Approver),
+        RunCommand::Answer(answer) => Some(answers(answer.kind)),
         RunCommand::RecordOutcome(_) | RunCommand::RestartAttempt(_) | RunCommand::FireTimer(_) => None,
     }
 }
@@ -119,7 +126,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::{Decide, ExecNo, RollbackId, RunId};
+    use crate::{Answer, ExecNo, RollbackId, RunId};
 
     fn told(rights: &Rights, command: &Command, pipeline: Option<PipelineId>) -> &'static str {
         rights.check(command, pipeline).map_or_else(|refused| refused.code(), |()| "allowed")
@@ -128,7 +135,7 @@ mod tests {
     #[test]
     fn a_role_may_do_what_the_ones_below_it_may() {
         let run = RunId(Uuid::nil());
-        let approve = Command::Run(run, RunCommand::ApproveStart(Decide::on(ExecNo(1))));
+        let approve = Command::Run(run, RunCommand::Answer(Answer::of(ExecNo(1), AskKind::Start, "approve")));
         let rollback = RollbackId(Uuid::nil());
         let pipeline = PipelineId(Uuid::nil());
         let commands = [

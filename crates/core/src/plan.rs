@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::assurance::Level;
 use crate::counter::count;
 use crate::definition::{CheckpointDefinition, Mode, OnFailure, OnValidationFailure, Validation};
 use crate::event::Text;
@@ -74,6 +75,12 @@ pub struct Choice {
     pub prompt: Arc<str>,
     /// What can be answered.
     pub options: Vec<ChoiceOption>,
+    /// The weakest proof that an answer needs.
+    #[serde(default, skip_serializing_if = "Level::is_local")]
+    pub minimum: Level,
+    /// Minutes after which it can no longer be answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<u32>,
 }
 
 /// One answer and what it makes happen.
@@ -95,6 +102,8 @@ pub enum ChoiceAction {
     Repeat(StepId),
     /// Goes on, leaving out these steps when they are reached.
     Skip(Vec<StepId>),
+    /// Closes the gate and pauses the run; resuming asks again.
+    Pause,
     /// Ends the run.
     Abort,
 }
@@ -417,7 +426,7 @@ impl LoadedPlan {
             }
             for option in &choice.options {
                 match &option.action {
-                    ChoiceAction::Continue | ChoiceAction::Abort => {}
+                    ChoiceAction::Continue | ChoiceAction::Pause | ChoiceAction::Abort => {}
                     ChoiceAction::Repeat(step) => {
                         let before = |from: usize| from != index && !self.between(from, index).is_empty();
                         if !self.find(step).is_some_and(before) {
@@ -569,6 +578,7 @@ mod tests {
                     .iter()
                     .map(|(label, action)| ChoiceOption { label: (*label).into(), action: action.clone() })
                     .collect(),
+                ..Choice::default()
             }),
             ..step("g", &["a"])
         };

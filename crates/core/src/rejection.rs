@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::assurance::Level;
 use crate::definition::Fault;
 use crate::event::Text;
-use crate::{GateId, RollbackId, RunId};
+use crate::{GateId, RollbackId, RunId, Timestamp};
 
 /// Why a command was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -60,6 +61,30 @@ pub enum Rejection {
     DigestMissing {
         /// The gate.
         gate: GateId,
+    },
+    /// The gate was answered before, or closed without an answer.
+    #[error("gate {gate} is not open any more")]
+    GateAnswered {
+        /// The gate.
+        gate: GateId,
+    },
+    /// The time to answer is over.
+    #[error("gate {gate} expired at {}", .at.rfc3339())]
+    GateExpired {
+        /// The gate.
+        gate: GateId,
+        /// When.
+        at: Timestamp,
+    },
+    /// The answer is not proved well enough.
+    #[error("gate {gate} needs an answer at level {}, and this one is {}", .needs.name(), .has.name())]
+    AssuranceTooLow {
+        /// The gate.
+        gate: GateId,
+        /// What it needs.
+        needs: Level,
+        /// What the answer has.
+        has: Level,
     },
     /// Fields are wrong, each named.
     #[error("{} of the request is not valid", first_pointer(.0))]
@@ -144,6 +169,9 @@ impl Rejection {
             Self::WrongState { .. } => "wrong_state",
             Self::Stale { .. } => "stale_decision",
             Self::DigestMissing { .. } => "digest_missing",
+            Self::GateAnswered { .. } => "gate_answered",
+            Self::GateExpired { .. } => "gate_expired",
+            Self::AssuranceTooLow { .. } => "assurance_too_low",
             Self::Invalid(_) => "invalid_fields",
             Self::DependencyNotMet { .. } => "dependency_not_met",
             Self::RunsActive(_) => "runs_active",
@@ -171,6 +199,13 @@ impl Rejection {
             Self::WrongState { possible, .. } => format!("Possible now: {}.", possible.join(", ")),
             Self::Stale { .. } => "Look at it again and decide with the digest that is shown now.".to_owned(),
             Self::DigestMissing { .. } => "Send the digest from `waiting_for.digest`.".to_owned(),
+            Self::GateAnswered { .. } => {
+                "Look at what was decided; what waits now is in the inbox.".to_owned()
+            }
+            Self::GateExpired { .. } => "Pause and resume the run to ask again.".to_owned(),
+            Self::AssuranceTooLow { needs, .. } => {
+                format!("Answer in a way that reaches the level {}.", needs.name())
+            }
             Self::Invalid(_) => "Correct the fields named in `errors` and send it again.".to_owned(),
             Self::DependencyNotMet { .. } => {
                 "Complete what it depends on first, or change its dependencies.".to_owned()

@@ -387,8 +387,17 @@ static GATE: TableDef = TableDef {
         ("id", Kind::Uuid),
         ("execution", Kind::Uuid),
         ("kind", Kind::Text),
+        ("pipeline", Kind::Uuid),
+        ("step", Kind::Text),
+        ("name", Kind::Text),
+        ("position", Kind::Int),
+        ("body", Kind::Digest),
+        ("about", Kind::Json),
         ("digest", Kind::Digest),
+        ("minimum", Kind::Text),
+        ("expires_at", Kind::Time),
         ("open", Kind::Int),
+        ("open_in", Kind::Uuid),
         ("opened_at", Kind::Time),
         ("closed_at", Kind::Time),
         ("answer", Kind::Text),
@@ -396,7 +405,7 @@ static GATE: TableDef = TableDef {
         ("rollback", Kind::Uuid),
     ],
     unique: &["id"],
-    listed_by: &["open"],
+    listed_by: &["open", "open_in"],
 };
 
 static ROLLBACK: TableDef = TableDef {

@@ -12,8 +12,8 @@ use std::time::Duration;
 use holdpoint_core::chain::{Header, link};
 use holdpoint_core::facts::Facts;
 use holdpoint_core::{
-    Actor, Command, Decision, Digest, Envelope, PipelineCommand, Rejection, Reply, RunCommand, State,
-    StreamId, Timestamp, Version, World, Write, decide, due, event, needs,
+    Actor, Assurance, Command, Decision, Digest, Envelope, PipelineCommand, Rejection, Reply, RunCommand,
+    State, StreamId, Timestamp, Version, World, Write, decide, due, event, needs,
 };
 use holdpoint_planted::{Bug, planted};
 use holdpoint_store::{
@@ -78,19 +78,31 @@ impl Engine {
         key: Option<IdemKey>,
         command: Command,
     ) -> Result<Submitted, SubmitError> {
-        self.submit_fenced(actor, key, None, command).await
+        self.submit_fenced(actor, Assurance::default(), key, None, command).await
+    }
+
+    /// Carries out a command whose sender has proved to some degree who they are.
+    pub async fn submit_assured(
+        &self,
+        actor: Actor,
+        assurance: Assurance,
+        key: Option<IdemKey>,
+        command: Command,
+    ) -> Result<Submitted, SubmitError> {
+        self.submit_fenced(actor, assurance, key, None, command).await
     }
 
     /// Carries out a command that only the owner of a run's work may give.
     pub(crate) async fn submit_fenced(
         &self,
         actor: Actor,
+        assurance: Assurance,
         key: Option<IdemKey>,
         fence: Option<Fence>,
         command: Command,
     ) -> Result<Submitted, SubmitError> {
         let at = self.now();
-        let envelope = Envelope { id: self.inner.parts.ids.command(at), at, actor, command };
+        let envelope = Envelope { id: self.inner.parts.ids.command(at), at, actor, assurance, command };
         let key = key.map(|key| store_key(&envelope.actor, &key));
         let mut locked = first_locks(&envelope.command);
         let mut tries = 0;
@@ -416,7 +428,13 @@ impl Engine {
         for row in rows.iter().filter(|other| other.command == row.command) {
             name_as_then(&mut command, row.stream);
         }
-        let then = Envelope { id: row.command, at: row.at, actor: row.actor.clone(), command };
+        let then = Envelope {
+            id: row.command,
+            at: row.at,
+            actor: row.actor.clone(),
+            assurance: envelope.assurance,
+            command,
+        };
         let mut parts: Vec<Part> = Vec::with_capacity(2);
         loop {
             let wanted = needs(&then.command, &world_of(&parts));

@@ -9,8 +9,9 @@ use std::sync::{Arc, Mutex};
 use holdpoint_core::commands::record_outcome::Outcome;
 use holdpoint_core::event::{Entry, Usage};
 use holdpoint_core::plan::{Body, Plan};
+use holdpoint_core::state::run::AskKind;
 use holdpoint_core::state::run::RunStatus;
-use holdpoint_core::{Actor, Command, Decide, Digest, ExecNo, RunCommand, RunId};
+use holdpoint_core::{Actor, Answer, Command, Digest, ExecNo, RunCommand, RunId};
 use holdpoint_engine::executor::{Executor, Job};
 use holdpoint_engine::{Engine, SubmitError};
 use holdpoint_snapshot::{Name, Node, Tree};
@@ -151,8 +152,9 @@ async fn more_plans_than_any_cache_holds_are_decided_on_at_once() {
     // Each is rejected and asked for again, by two at once from both ends.
     let decide = |engine: Engine, runs: Vec<RunId>| async move {
         for run in runs {
-            let reject = RunCommand::RejectStart(Decide::on(ExecNo(1)));
-            for command in [reject, RunCommand::StartStep] {
+            let reject = Answer::of(ExecNo(1), AskKind::Start, "reject");
+            let start = Answer::of(ExecNo(1), AskKind::Begin, "start");
+            for command in [reject, start].map(RunCommand::Answer) {
                 match engine.submit(ann(), None, Command::Run(run, command)).await {
                     Ok(_) => {}
                     Err(SubmitError::Rejected(rejection)) => assert_ne!(rejection.code(), "not_found"),

@@ -5,15 +5,14 @@ mod common;
 
 use common::Home;
 use holdpoint_core::commands::add_checkpoint::AddCheckpoint;
-use holdpoint_core::commands::approve_complete::ApproveComplete;
 use holdpoint_core::commands::create_pipeline::CreatePipeline;
 use holdpoint_core::commands::roll_back::{RollBack, Target};
 use holdpoint_core::commands::start_run::{Source, StartRun};
-use holdpoint_core::commands::submit_form::SubmitForm;
 use holdpoint_core::definition::{CheckpointDefinition, PipelineConfig};
 use holdpoint_core::event::RollbackType;
+use holdpoint_core::state::run::AskKind;
 use holdpoint_core::{
-    Actor, Command, Decide, ExecNo, PipelineCommand, PipelineId, Rejection, RunCommand, RunId,
+    Actor, Answer, Command, ExecNo, PipelineCommand, PipelineId, Rejection, RunCommand, RunId,
 };
 use holdpoint_engine::documents::run::RunFilter;
 use holdpoint_engine::documents::{Bounds, RunDocument};
@@ -77,15 +76,14 @@ async fn start(engine: &Engine, run: RunId) {
 /// Fills in the form of an execution and finds the result good.
 async fn do_step(engine: &Engine, run: RunId, x: u32) {
     let fields = [("goal".to_owned(), json!(format!("goal {x}")))].into_iter().collect();
-    let form = SubmitForm { x: ExecNo(x), fields, files: Vec::new() };
-    submit(engine, Command::Run(run, RunCommand::SubmitForm(form))).await;
+    let form = Answer { fields, ..Answer::of(ExecNo(x), AskKind::Form, "submit") };
+    submit(engine, Command::Run(run, RunCommand::Answer(form))).await;
     let asked = document(engine, run).await.current_execution.expect("an execution").waiting_for;
     let asked = asked.expect("a question");
     assert_eq!(asked.kind, "approve_complete");
     let digest = asked.digest.expect("a digest").strip_prefix("sha256:").expect("a checksum").parse().ok();
-    let decision = Decide { digest, ..Decide::on(ExecNo(x)) };
-    let approve = ApproveComplete { decision, edits: Vec::new() };
-    submit(engine, Command::Run(run, RunCommand::ApproveComplete(approve))).await;
+    let approve = Answer { digest, ..Answer::of(ExecNo(x), AskKind::Result, "approve") };
+    submit(engine, Command::Run(run, RunCommand::Answer(approve))).await;
 }
 
 async fn document(engine: &Engine, run: RunId) -> RunDocument {

@@ -102,7 +102,10 @@ async fn what_another_process_wrote_is_seen_before_a_refusal() {
     one.submit(ann(), None, command).await.expect("started");
     two.run(run).await.expect("read").expect("cached in the other process");
     one.submit(ann(), None, Command::Run(run, RunCommand::Pause)).await.expect("pause asked for");
-    let resumed = two.submit(ann(), None, Command::Run(run, RunCommand::Resume)).await.expect("resumed");
+    let resumed = two
+        .submit(ann(), None, Command::Run(run, RunCommand::Resume { decides: false }))
+        .await
+        .expect("resumed");
     assert!(resumed.receipt.is_some(), "the other process saw the request to pause");
 }
 
@@ -168,7 +171,14 @@ async fn a_repeated_request_is_answered_as_the_first_time() {
     };
     let (start, run) = start_plan(chain(2));
     let cancel = Command::Run(run, RunCommand::Cancel(holdpoint_core::ExecNo(1)));
-    let retry = Command::Run(run, RunCommand::Retry(holdpoint_core::ExecNo(1)));
+    let retry = Command::Run(
+        run,
+        RunCommand::Answer(holdpoint_core::Answer::of(
+            holdpoint_core::ExecNo(1),
+            holdpoint_core::state::run::AskKind::Failed,
+            "retry",
+        )),
+    );
     let commands = [("start", start), ("cancel", cancel), ("retry", retry)];
     let mut answers = Vec::new();
     for (word, command) in &commands {
@@ -206,7 +216,7 @@ async fn a_run_that_was_seen_before_is_taken_over_as_it_is_now() {
     }
     first.submit(ann(), None, command).await.expect("made");
     second.run(run).await.expect("read").expect("seen while nothing was owed");
-    first.submit(ann(), None, Command::Run(run, RunCommand::StartStep)).await.expect("started");
+    first.submit(ann(), None, Command::Run(run, RunCommand::Begin)).await.expect("started");
     home.kill(&first);
     let running = tokio::spawn({
         let engine = second.clone();

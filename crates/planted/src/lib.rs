@@ -34,6 +34,15 @@ bugs! {
     /// A result is approved although it changed since it was shown.
     UncheckedDigest, "core",
         "package(holdpoint-core) & test(what_changed_since_it_was_shown_cannot_be_approved)";
+    /// A choice is taken although the gate shows something else by now, or the answer does not say what it is about.
+    ChoiceWithoutDigest, "core",
+        "package(holdpoint-core) & test(an_answer_names_what_was_shown)";
+    /// An answer counts although it is proved less well than its gate asks for.
+    LevelUnchecked, "core",
+        "package(holdpoint-core) & test(a_gate_can_ask_for_a_better_proof)";
+    /// The gates of a branch that a rollback retires stay open.
+    RetiredGateOpen, "core",
+        "package(holdpoint-core) & test(a_rollback_retires_open_gates)";
     /// The old attempt's work is ended after the new attempt has its number, and so not found.
     WrongFoldOrder, "core",
         "package(holdpoint-core) & test(rules_and_model_agree)";

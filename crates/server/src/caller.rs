@@ -10,7 +10,7 @@ use holdpoint_core::commands::start_run::Source;
 use holdpoint_core::event::{Origin, Role};
 use holdpoint_core::permission::Rights;
 use holdpoint_core::state::home::Token;
-use holdpoint_core::{Actor, Command, PipelineCommand, PipelineId, RunId, State, TokenId};
+use holdpoint_core::{Actor, Assurance, Command, Level, PipelineCommand, PipelineId, RunId, State, TokenId};
 use holdpoint_engine::{Engine, Submitted};
 
 use crate::app::App;
@@ -23,18 +23,23 @@ pub struct Caller {
     actor: Actor,
     rights: Rights,
     token: Option<TokenId>,
+    assurance: Assurance,
 }
+
+/// A client says with this header that its answer was written before the question existed. It can only lower the level.
+const ASSURANCE: &str = "holdpoint-assurance";
 
 impl Caller {
     /// A caller that the process itself vouches for, such as the user at the terminal.
     pub fn known(actor: Actor, role: Role) -> Self {
         let rights = Rights::everywhere(role, actor.kind);
-        Self { actor, rights, token: None }
+        Self { actor, rights, token: None, assurance: Assurance::default() }
     }
 
     /// The holder of a token.
     pub(crate) fn holding(id: TokenId, token: &Token) -> Self {
-        Self { actor: token.actor(), rights: token.rights(), token: Some(id) }
+        let assurance = Assurance::default();
+        Self { actor: token.actor(), rights: token.rights(), token: Some(id), assurance }
     }
 
     /// Who it is in the log.
@@ -88,7 +93,8 @@ impl Caller {
         let scoped = !self.rights.pipelines.is_empty();
         let pipeline = if scoped { concerns(engine, &command).await? } else { None };
         self.rights.check(&command, pipeline)?;
-        Ok(engine.submit(self.actor.clone(), key.into_key()?, command).await?)
+        let (actor, assurance) = (self.actor.clone(), self.assurance);
+        Ok(engine.submit_assured(actor, assurance, key.into_key()?, command).await?)
     }
 }
 
@@ -97,7 +103,11 @@ impl<S: Send + Sync> FromRequestParts<S> for Caller {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         let nobody = || Problem::new(Code::Unauthenticated, "nobody is signed in");
-        parts.extensions.get::<Self>().cloned().ok_or_else(nobody)
+        let mut caller = parts.extensions.get::<Self>().cloned().ok_or_else(nobody)?;
+        if parts.headers.get(ASSURANCE).is_some_and(|level| level == Level::Prepared.name()) {
+            caller.assurance = Assurance::PREPARED;
+        }
+        Ok(caller)
     }
 }
 

@@ -183,8 +183,7 @@ impl Town {
 /// The gates that an acknowledged decision passed, with the digest that was sent.
 fn approvals(command: &Command, rows: &[Row]) -> Vec<(GateId, Option<Digest>)> {
     let digest = match command {
-        Command::Run(_, RunCommand::ApproveComplete(approve)) => approve.decision.digest,
-        Command::Run(_, RunCommand::ApproveStart(decision)) => decision.digest,
+        Command::Run(_, RunCommand::Answer(answer)) => answer.digest,
         _ => return Vec::new(),
     };
     let events = rows.iter().flat_map(|row| event::decode(row.stream.kind(), &row.bytes).unwrap_or_default());
@@ -192,8 +191,8 @@ fn approvals(command: &Command, rows: &[Row]) -> Vec<(GateId, Option<Digest>)> {
         .filter_map(|event| match event {
             Event::Run(
                 RunEvent::ApprovalGiven { gate, .. }
-                | RunEvent::CompletionApproved { gate, .. }
-                | RunEvent::StartApproved { gate, .. },
+                | RunEvent::Approved { gate, .. }
+                | RunEvent::GateAnswered { gate, .. },
             ) => Some((gate, digest)),
             _ => None,
         })

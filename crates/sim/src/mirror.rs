@@ -112,8 +112,13 @@ impl Mirror {
         at: Timestamp,
         since: Seq,
     ) -> Option<Result<Decision, Rejection>> {
-        let envelope =
-            Envelope { id: CommandId(Uuid::nil()), at, actor: actor.clone(), command: command.clone() };
+        let envelope = Envelope {
+            id: CommandId(Uuid::nil()),
+            at,
+            actor: actor.clone(),
+            assurance: holdpoint_core::Assurance::default(),
+            command: command.clone(),
+        };
         let mut asked: BTreeMap<StreamId, State> = BTreeMap::new();
         loop {
             let mut world = World::default();

@@ -3,23 +3,20 @@
 
 use std::sync::Arc;
 
-use holdpoint_core::command::{Command, Decide, HomeCommand, PipelineCommand, RunCommand};
+use holdpoint_core::command::{Answer, Command, Edit, HomeCommand, PipelineCommand, RunCommand, Target};
 use holdpoint_core::commands::add_checkpoint::AddCheckpoint;
-use holdpoint_core::commands::answer_gate::AnswerGate;
-use holdpoint_core::commands::approve_complete::{ApproveComplete, Edit};
 use holdpoint_core::commands::create_pipeline::CreatePipeline;
 use holdpoint_core::commands::issue_token::IssueToken;
 use holdpoint_core::commands::record_drift::RecordDrift;
 use holdpoint_core::commands::record_outcome::{Outcome, RecordOutcome};
-use holdpoint_core::commands::roll_back::{RollBack, Target};
+use holdpoint_core::commands::roll_back::{RollBack, Target as Goal};
 use holdpoint_core::commands::start_run::{Source, StartRun};
-use holdpoint_core::commands::submit_form::SubmitForm;
 use holdpoint_core::commands::update_checkpoint::UpdateCheckpoint;
 use holdpoint_core::commands::update_pipeline::UpdatePipeline;
 use holdpoint_core::definition::PipelineConfig;
 use holdpoint_core::event::{Drift, Drifted, Role, RollbackType, Usage};
 use holdpoint_core::state::RunState;
-use holdpoint_core::state::run::{EffectId, ExecutionState, Gate, GateKind, Part};
+use holdpoint_core::state::run::{AskKind, EffectId, ExecutionState, Gate, Part, RunStatus};
 use holdpoint_core::{Actor, Digest, ExecNo, GateId, PipelineId, RunId};
 use holdpoint_store::SMALL_BLOB;
 use serde_json::{Map, json};
@@ -50,7 +47,9 @@ impl Intent {
             Command::StartRun(StartRun { run, source: Source::Plan { plan, .. }, .. }) => {
                 format!("run {run} of a plan of {}", plan.steps.len())
             }
-            Command::Run(run, RunCommand::SubmitForm(form)) => format!("{run} SubmitForm {}", form.x),
+            Command::Run(run, RunCommand::Answer(answer)) => {
+                format!("{run} Answer {:?} {:?} {}", answer.target, answer.kind, answer.option)
+            }
             Command::Run(run, command) => format!("{run} {command:?}"),
             Command::Pipeline(pipeline, PipelineCommand::AddCheckpoint(_)) => {
                 format!("{pipeline} AddCheckpoint")
@@ -166,10 +165,17 @@ impl People {
         let working: Vec<ExecNo> = standing(state, |state| matches!(state, ExecutionState::Working(_)));
         let any = self.rng.pick(&all).copied().unwrap_or(ExecNo(1));
         let command = match self.rng.below(100) {
-            0..30 => RunCommand::StartStep,
+            0..30 if state.status == RunStatus::NotStarted => RunCommand::Begin,
+            0..30 => {
+                let x = state.to_start().unwrap_or(any);
+                RunCommand::Answer(Answer::of(x, AskKind::Begin, "start"))
+            }
             30..38 => RunCommand::Pause,
-            38..58 => RunCommand::Resume,
-            58..80 => RunCommand::Retry(self.rng.pick(&failed).copied().unwrap_or(any)),
+            38..58 => RunCommand::Resume { decides: self.rng.percent(50) },
+            58..80 => {
+                let x = self.rng.pick(&failed).copied().unwrap_or(any);
+                RunCommand::Answer(Answer::of(x, AskKind::Failed, "retry"))
+            }
             80..86 => RunCommand::Cancel(self.rng.pick(&working).copied().unwrap_or(any)),
             86..90 => RunCommand::QueueNote { x: any, text: "be quick".into() },
             90..95 => RunCommand::Abort(None),
@@ -185,49 +191,46 @@ impl People {
         gate: &Gate,
         attached: &mut Option<Arc<[u8]>>,
     ) -> RunCommand {
-        self.seen.extend(gate.digest);
-        let x = gate.x.unwrap_or(ExecNo(1));
-        let decide = Decide { gate: Some(id), digest: gate.digest, ..Decide::on(x) };
-        match gate.kind {
-            GateKind::ApproveStart if self.rng.percent(80) => {
-                RunCommand::ApproveStart(Decide { digest: self.digest(gate.digest), ..decide })
+        self.seen.push(gate.digest);
+        let (kind, x) = (gate.ask.kind(), gate.x.unwrap_or(ExecNo(1)));
+        // Half of the answers name the gate, as one face does, and half the execution, as the others do.
+        let by_gate = gate.x.is_none() || self.rng.percent(50);
+        let target = if by_gate { Target::Gate(id) } else { Target::Of(x) };
+        let digest = self.digest(Some(gate.digest));
+        let answer = |option: &str| Answer { digest, ..Answer::new(target, kind, option) };
+        let answer = match kind {
+            AskKind::Begin => answer("start"),
+            AskKind::Start => answer(if self.rng.percent(80) { "approve" } else { "reject" }),
+            AskKind::Result if self.rng.percent(75) => {
+                Answer { edits: self.edits(state, x, attached), ..answer("approve") }
             }
-            GateKind::ApproveStart => RunCommand::RejectStart(decide),
-            GateKind::ApproveComplete if self.rng.percent(75) => {
-                let mut edits = Vec::new();
-                let shown = state.execution(x).and_then(|e| e.artifacts.first());
-                if let Some(shown) = shown.filter(|_| self.rng.percent(15)) {
-                    let bytes = vec![b'a' + (self.rng.below(26) as u8); SMALL_BLOB + 1 + x.0 as usize];
-                    let (digest, size) = (Digest::of(&bytes), bytes.len() as u64);
-                    edits.push(Edit { name: shown.made.name.clone(), digest, size });
-                    *attached = Some(bytes.into());
-                }
-                let gate = decide.gate.filter(|_| self.rng.percent(50));
-                let digest = self.digest(decide.digest);
-                let decision = Decide { gate, digest, ..decide };
-                RunCommand::ApproveComplete(ApproveComplete { decision, edits })
-            }
-            GateKind::ApproveComplete => {
+            AskKind::Result => {
                 let feedback = self.rng.percent(95).then(|| "more".into());
-                RunCommand::RequestRevision(Decide { feedback, ..decide })
+                Answer { feedback, ..answer("revise") }
             }
-            GateKind::Form => RunCommand::SubmitForm(self.form(x)),
-            GateKind::Input | GateKind::Guidance => RunCommand::GiveInput { x, text: "that one".into() },
-            GateKind::Budget => {
-                let option = if self.rng.percent(85) { "raise" } else { "stop" };
-                let option = option.into();
-                RunCommand::AnswerGate(AnswerGate { gate: id, option, feedback: None, digest: None })
+            AskKind::Form => self.form(answer("submit")),
+            AskKind::Input => Answer { feedback: Some("that one".into()), ..answer("submit") },
+            AskKind::Guidance => {
+                let option = ["retry", "retry", "retry", "accept", "stop"][self.rng.below(5) as usize];
+                Answer { feedback: Some("that one".into()), ..answer(option) }
             }
-            GateKind::Choice => {
-                let option = ["on", "on", "on", "again", "skip", "end", "what?"][self.rng.below(7) as usize];
-                RunCommand::AnswerGate(AnswerGate {
-                    gate: id,
-                    option: option.into(),
-                    feedback: None,
-                    digest: None,
-                })
-            }
-        }
+            AskKind::Budget => answer(if self.rng.percent(85) { "raise" } else { "stop" }),
+            AskKind::Choice | AskKind::Blocked => answer(
+                ["on", "on", "on", "again", "skip", "later", "end", "what?"][self.rng.below(8) as usize],
+            ),
+            AskKind::Failed => answer("retry"),
+        };
+        RunCommand::Answer(answer)
+    }
+
+    /// Now and then a person changes an output in approving.
+    fn edits(&mut self, state: &RunState, x: ExecNo, attached: &mut Option<Arc<[u8]>>) -> Vec<Edit> {
+        let shown = state.execution(x).and_then(|e| e.artifacts.first());
+        let Some(shown) = shown.filter(|_| self.rng.percent(15)) else { return Vec::new() };
+        let bytes = vec![b'a' + (self.rng.below(26) as u8); SMALL_BLOB + 1 + x.0 as usize];
+        let (digest, size) = (Digest::of(&bytes), bytes.len() as u64);
+        *attached = Some(bytes.into());
+        vec![Edit { name: shown.made.name.clone(), digest, size }]
     }
 
     /// The digest that is shown now, or one that was shown before, or none.
@@ -239,7 +242,7 @@ impl People {
         }
     }
 
-    fn form(&mut self, x: ExecNo) -> SubmitForm {
+    fn form(&mut self, empty: Answer) -> Answer {
         let mut fields = Map::new();
         let answer = match self.rng.below(20) {
             0 => json!(7),
@@ -248,7 +251,7 @@ impl People {
             _ => json!(format!("answer {}", self.rng.below(5))),
         };
         fields.insert("answer".to_owned(), answer);
-        SubmitForm { x, fields, files: Vec::new() }
+        Answer { fields, ..empty }
     }
 
     fn go_back(&mut self, mirror: &Mirror) -> Option<Command> {
@@ -271,7 +274,7 @@ impl People {
         } else {
             (RollbackType::RunLevel, self.rng.pick(&earlier).copied())
         };
-        let checkpoint = Target::Position(position);
+        let checkpoint = Goal::Position(position);
         Some(Command::RollBack(RollBack { level, source, target, checkpoint, reason: None }))
     }
 
@@ -279,8 +282,8 @@ impl People {
     fn report_late(&mut self, mirror: &Mirror) -> Option<Command> {
         let (run, state) = self.some_run(mirror)?;
         let over = standing(state, |state| match state {
-            ExecutionState::AwaitingComplete(_) | ExecutionState::Completed | ExecutionState::Failed => true,
-            ExecutionState::Pending | ExecutionState::AwaitingStart(_) | ExecutionState::Working(_) => false,
+            ExecutionState::AwaitingComplete | ExecutionState::Completed | ExecutionState::Failed => true,
+            ExecutionState::Pending | ExecutionState::AwaitingStart | ExecutionState::Working(_) => false,
         });
         let x = *self.rng.pick(&over)?;
         let execution = state.execution(x)?;
@@ -349,8 +352,11 @@ impl People {
     fn nonsense(&mut self) -> Command {
         let (run, pipeline) = (RunId(self.ids.mint()), PipelineId(self.ids.mint()));
         match self.rng.below(4) {
-            0 => Command::Run(run, RunCommand::StartStep),
-            1 => Command::Run(run, RunCommand::ApproveStart(Decide::on(ExecNo(99)))),
+            0 => Command::Run(run, RunCommand::Begin),
+            1 => {
+                let answer = Answer::of(ExecNo(99), AskKind::Start, "approve");
+                Command::Run(run, RunCommand::Answer(answer))
+            }
             2 => Command::Pipeline(pipeline, PipelineCommand::Delete),
             _ => {
                 let source = Source::Pipeline(pipeline);

@@ -119,9 +119,10 @@ fn choice(before: &StepId) -> Choice {
     let options = vec![
         option("on", ChoiceAction::Continue),
         option("again", ChoiceAction::Repeat(before.clone())),
+        option("later", ChoiceAction::Pause),
         option("end", ChoiceAction::Abort),
     ];
-    Choice { prompt: "and now?".into(), options }
+    Choice { prompt: "and now?".into(), options, ..Choice::default() }
 }
 
 /// Makes a checkpoint's definition: a form, or a script of some kind.

@@ -25,7 +25,7 @@ export type Answer =
   | { act: 'submit'; execution: string; submission: Schemas['Submission'] }
   | { act: 'retry'; execution: string }
   | { act: 'fail'; run: string; reason?: string }
-  | { act: 'answer'; gate: string; option: string; feedback?: string };
+  | { act: 'answer'; gate: string; option: string; digest?: string | null; feedback?: string };
 
 function send(answer: Answer): Promise<unknown> {
   switch (answer.act) {
@@ -51,7 +51,7 @@ function send(answer: Answer): Promise<unknown> {
       return body(
         client.POST('/api/gates/{id}/answer', {
           params: { path: { id: answer.gate } },
-          body: { option: answer.option, feedback: answer.feedback },
+          body: { option: answer.option, digest: answer.digest, feedback: answer.feedback },
         }),
       );
   }

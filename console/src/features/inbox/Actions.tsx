@@ -144,13 +144,13 @@ export function Actions({ question, work, whole, phone = false }: Props) {
             unit={unitOf(waiting)}
             off={off}
             busy={busy}
-            onSend={(amount) => waiting.gate_id && void send({ act: 'answer', gate: waiting.gate_id, option: 'raise', feedback: amount || undefined }, `Raised the budget of ${name}`)}
-            onStop={() => waiting.gate_id && void send({ act: 'answer', gate: waiting.gate_id, option: 'stop' }, `Stopped ${name}`)}
+            onSend={(amount) => waiting.gate_id && void send({ act: 'answer', gate: waiting.gate_id, digest: waiting.digest, option: 'raise', feedback: amount || undefined }, `Raised the budget of ${name}`)}
+            onStop={() => waiting.gate_id && void send({ act: 'answer', gate: waiting.gate_id, digest: waiting.digest, option: 'stop' }, `Stopped ${name}`)}
           />
         );
       case 'choice':
         return waiting.options?.map((option, at) => (
-          <Button key={option} {...(at === 0 ? first : second)} keys={keys(String(at + 1))} word="pick" onClick={() => waiting.gate_id && void send({ act: 'answer', gate: waiting.gate_id, option }, `Picked ${option}`)}>
+          <Button key={option} {...(at === 0 ? first : second)} keys={keys(String(at + 1))} word="pick" onClick={() => waiting.gate_id && void send({ act: 'answer', gate: waiting.gate_id, digest: waiting.digest, option }, `Picked ${option}`)}>
             {option}
           </Button>
         ));
@@ -321,7 +321,7 @@ function Reason({ asking, name, version, busy, problem, start, undone, onClose, 
 /** The same answer as a command and as a request. */
 function asCommand({ item }: Question): Copyable | undefined {
   const { waiting_for: waiting, execution_id: id } = item;
-  if (waiting.kind === 'choice' && waiting.gate_id) return { method: 'POST', path: `/api/gates/${waiting.gate_id}/answer`, body: { option: waiting.options?.[0] } };
+  if (waiting.kind === 'choice' && waiting.gate_id) return { method: 'POST', path: `/api/gates/${waiting.gate_id}/answer`, body: { digest: waiting.digest, option: waiting.options?.[0] } };
   if (!id) return undefined;
   switch (waiting.kind) {
     case 'approve_complete':

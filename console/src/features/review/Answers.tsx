@@ -186,25 +186,25 @@ function planOf(waiting: WaitingFor, execution: Execution, option: string | unde
       const wrong = option === 'yes' ? wrongAmount(text) : undefined;
       const unit = unitOf(waiting);
       return {
-        answer: { act: 'answer', gate, option: option === 'no' ? 'stop' : 'raise', ...(option === 'no' || !text ? {} : { feedback: text }) },
+        answer: { act: 'answer', gate, digest: waiting.digest, option: option === 'no' ? 'stop' : 'raise', ...(option === 'no' || !text ? {} : { feedback: text }) },
         verb: option === 'no' ? `Stop ${name}` : text && !wrong ? `Raise the budget by ${waiting.budget?.measure === 'cost_usd' ? money(Number(text)) : `${text} ${unit}`}` : 'Raise the budget by as much again',
         said: option === 'no' ? `Stopped ${name}` : `Raised the budget of ${name}`,
         danger: option === 'no',
         missing: wrong,
         options,
         ...(option === 'no' ? {} : { field: { label: `Raise by${unit ? `, ${unit}` : ''}`, help: 'Empty: by as much again.', short: true } }),
-        copy: { method: 'POST', path: `/api/gates/${gate}/answer`, body: { option: option === 'no' ? 'stop' : 'raise', ...(text ? { feedback: text } : {}) } },
+        copy: { method: 'POST', path: `/api/gates/${gate}/answer`, body: { digest: waiting.digest, option: option === 'no' ? 'stop' : 'raise', ...(text ? { feedback: text } : {}) } },
       };
     }
     case 'choice':
       return {
-        answer: option === undefined ? undefined : { act: 'answer', gate, option, ...(text ? { feedback: text } : {}) },
+        answer: option === undefined ? undefined : { act: 'answer', gate, digest: waiting.digest, option, ...(text ? { feedback: text } : {}) },
         verb: option === undefined ? 'Pick one' : `Pick ${option}`,
         said: `Picked ${option ?? ''}`,
         missing: option === undefined ? 'Pick one first.' : undefined,
         options: (waiting.options ?? []).map((label, at) => ({ value: label, label, keys: String(at + 1) })),
         field: { label: 'A word for the record' },
-        copy: { command: `holdpoint answer ${gate} --option '${option ?? '…'}'`, method: 'POST', path: `/api/gates/${gate}/answer`, body: { option } },
+        copy: { command: `holdpoint answer ${gate} --option '${option ?? '…'}'`, method: 'POST', path: `/api/gates/${gate}/answer`, body: { digest: waiting.digest, option } },
       };
     case 'retry':
       return {

@@ -48,7 +48,7 @@ pub fn send(api: &Api, execution: &Value, said: Said, digest: Option<&str>) -> R
         Said::Text(text) => api.post(&at("submit"), json!({"user_input": text})),
         Said::Option(label) => {
             let gate = text_of(&waiting["gate_id"]);
-            api.post(&format!("/api/gates/{gate}/answer"), json!({"option": label}))
+            api.post(&format!("/api/gates/{gate}/answer"), json!({"option": label, "digest": digest}))
         }
         Said::Fields(fields, files) if files.is_empty() => api.post(&at("submit"), json!({"fields": fields})),
         Said::Fields(fields, files) => {

@@ -6,13 +6,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use holdpoint_core::commands::add_checkpoint::AddCheckpoint;
-use holdpoint_core::commands::approve_complete::ApproveComplete;
 use holdpoint_core::commands::create_pipeline::CreatePipeline;
 use holdpoint_core::commands::start_run::{Source, StartRun};
-use holdpoint_core::commands::submit_form::SubmitForm;
 use holdpoint_core::definition::PipelineConfig;
+use holdpoint_core::state::run::AskKind;
 use holdpoint_core::{
-    Actor, Command, Decide, ExecNo, HomeCommand, PipelineCommand, PipelineId, RunCommand, RunId, State,
+    Actor, Answer, Command, ExecNo, HomeCommand, PipelineCommand, PipelineId, RunCommand, RunId, State,
     StreamId,
 };
 use holdpoint_engine::clock::{RandomIds, SystemClock};
@@ -162,14 +161,13 @@ async fn go_through(engine: &Engine, run: RunId, n: u32) -> Result<(), BenchErro
     let x = ExecNo(1);
     let fields = json!({"answer": format!("the answer of run {n}")});
     let fields = fields.as_object().expect("written above").clone().into_iter().collect();
-    let form = SubmitForm { x, fields, files: Vec::new() };
-    submit(engine, Command::Run(run, RunCommand::SubmitForm(form))).await?;
+    let form = Answer { fields, ..Answer::of(x, AskKind::Form, "submit") };
+    submit(engine, Command::Run(run, RunCommand::Answer(form))).await?;
     let loaded = engine.view(StreamId::Run(run)).await?;
     let State::Run(state) = &loaded.state else { return Err("the run is gone".into()) };
-    let digest = state.gates.values().next().and_then(|gate| gate.digest);
-    let decision = Decide { digest, ..Decide::on(x) };
-    let approve = ApproveComplete { decision, edits: Vec::new() };
-    submit(engine, Command::Run(run, RunCommand::ApproveComplete(approve))).await
+    let digest = state.gates.values().next().map(|gate| gate.digest);
+    let approve = Answer { digest, ..Answer::of(x, AskKind::Result, "approve") };
+    submit(engine, Command::Run(run, RunCommand::Answer(approve))).await
 }
 
 /// Makes a home with so many runs, five of eight completed, the others waiting for their forms. `each` hears of

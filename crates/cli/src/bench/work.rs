@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt;
 use holdpoint_core::event::RunEvent;
 use holdpoint_core::plan::{Body, Plan};
-use holdpoint_core::state::run::ExecutionState;
-use holdpoint_core::{Actor, Command, Decide, Event, RunCommand, RunId, Seq, State, StepId, StreamId};
+use holdpoint_core::state::run::{AskKind, ExecutionState};
+use holdpoint_core::{Actor, Answer, Command, Event, RunCommand, RunId, Seq, State, StepId, StreamId};
 use holdpoint_engine::{Engine, Filter};
 
 use super::steps::{chain, start};
@@ -138,11 +138,11 @@ async fn one_approval(engine: &Engine) -> Result<Duration, BenchError> {
         *body = std::sync::Arc::new(Body::Task(task));
     }
     let run = start(engine, plan).await?;
-    let x = wait_for(engine, run, |state| matches!(state, ExecutionState::AwaitingStart(_))).await?;
+    let x = wait_for(engine, run, |state| matches!(state, ExecutionState::AwaitingStart)).await?;
     let head = engine.log_head();
     let mut seen = engine.subscribe(head, Filter { stream: Some(StreamId::Run(run)), session: None });
     let begin = Instant::now();
-    let decision = Command::Run(run, RunCommand::ApproveStart(Decide::on(x)));
+    let decision = Command::Run(run, RunCommand::Answer(Answer::of(x, AskKind::Start, "approve")));
     engine.submit(Actor::person("bench"), None, decision).await?;
     while let Some(recorded) = seen.next().await {
         if matches!(recorded?.event, Event::Run(RunEvent::AttemptBegan { .. })) {

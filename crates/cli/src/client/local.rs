@@ -7,9 +7,9 @@ use axum::Router;
 use axum::body::Body as HttpBody;
 use axum::http::Request;
 use axum::http::header::CONTENT_TYPE;
-use holdpoint_core::Actor;
 use holdpoint_core::event::Role;
 use holdpoint_core::facts::Offers;
+use holdpoint_core::{Actor, Level};
 use holdpoint_engine::executor::Executor;
 use holdpoint_engine::{Drained, Engine, Works};
 use holdpoint_server::{App, Caller, Limits};
@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
-use super::{Answer, Body};
+use super::{ASSURANCE, Answer, Body};
 use crate::context::Context;
 use crate::home::Home;
 use crate::problem::Problem;
@@ -56,7 +56,21 @@ impl Routes {
 
     /// Sends a request.
     pub async fn send(&self, method: &str, path: &str, body: Body) -> Result<Answer, Problem> {
-        let request = Request::builder().method(method).uri(path);
+        self.exchange(false, method, path, body).await
+    }
+
+    /// Sends a request, with an answer that was prepared or not.
+    async fn exchange(
+        &self,
+        prepared: bool,
+        method: &str,
+        path: &str,
+        body: Body,
+    ) -> Result<Answer, Problem> {
+        let mut request = Request::builder().method(method).uri(path);
+        if prepared {
+            request = request.header(ASSURANCE, Level::Prepared.name());
+        }
         let request = match body {
             Body::None => request.body(HttpBody::empty()),
             Body::Json(value) => {
@@ -143,12 +157,13 @@ impl Local {
     pub async fn send(
         &self,
         speaker: Option<Actor>,
+        prepared: bool,
         method: &str,
         path: &str,
         body: Body,
     ) -> Result<Answer, Problem> {
         let routes = speaker.map(|actor| Routes::new(&self.engine, actor, self.limits));
-        routes.as_ref().unwrap_or(&self.routes).send(method, path, body).await
+        routes.as_ref().unwrap_or(&self.routes).exchange(prepared, method, path, body).await
     }
 
     /// Waits until the files show what was done, and stops working.

@@ -10,7 +10,9 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::{Answer, Body};
+use holdpoint_core::Level;
+
+use super::{ASSURANCE, Answer, Body};
 use crate::context::Context;
 use crate::problem::Problem;
 
@@ -50,15 +52,21 @@ impl Remote {
         Ok(Self { authority, token: context.token()? })
     }
 
-    pub async fn send(&self, method: &str, path: &str, body: Body) -> Result<Answer, Problem> {
-        match timeout(ANSWER, self.exchange(method, path, body)).await {
+    pub async fn send(
+        &self,
+        prepared: bool,
+        method: &str,
+        path: &str,
+        body: Body,
+    ) -> Result<Answer, Problem> {
+        match timeout(ANSWER, self.exchange(prepared, method, path, body)).await {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(why)) => Err(self.unreachable(&why)),
             Err(_) => Err(self.unreachable("it does not answer")),
         }
     }
 
-    async fn exchange(&self, method: &str, path: &str, body: Body) -> Result<Answer, String> {
+    async fn exchange(&self, prepared: bool, method: &str, path: &str, body: Body) -> Result<Answer, String> {
         let connected = timeout(CONNECT, TcpStream::connect(&self.authority)).await;
         let stream =
             connected.map_err(|_| "nobody takes the connection")?.map_err(|error| error.to_string())?;
@@ -68,6 +76,9 @@ impl Remote {
         let mut request = Request::builder().method(method).uri(path).header(HOST, &self.authority);
         if let Some(token) = &self.token {
             request = request.header(AUTHORIZATION, format!("Bearer {token}"));
+        }
+        if prepared {
+            request = request.header(ASSURANCE, Level::Prepared.name());
         }
         let request = match body {
             Body::None => request.body(HttpBody::empty()),

@@ -81,7 +81,9 @@ pub fn follow(
                 teller.clear();
                 if let Some(said) = prepared.next(execution)? {
                     let actor = context.prepared_actor();
-                    api.speaking_as(actor, |api| answering::send(api, execution, said, None))?;
+                    api.prepared(|api| {
+                        api.speaking_as(actor, |api| answering::send(api, execution, said, None))
+                    })?;
                     continue;
                 }
                 let answered =

@@ -4,19 +4,17 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 use holdpoint_core::commands::add_checkpoint::AddCheckpoint;
-use holdpoint_core::commands::answer_gate::AnswerGate;
-use holdpoint_core::commands::approve_complete::ApproveComplete;
 use holdpoint_core::commands::create_pipeline::CreatePipeline;
 use holdpoint_core::commands::issue_token::IssueToken;
-use holdpoint_core::commands::roll_back::{RollBack, Target};
+use holdpoint_core::commands::roll_back::{RollBack, Target as Goal};
 use holdpoint_core::commands::start_run::{Source, StartRun};
 use holdpoint_core::commands::update_pipeline::UpdatePipeline;
 use holdpoint_core::definition::PipelineConfig;
 use holdpoint_core::event::{Role, RollbackType};
 use holdpoint_core::state::PipelineState;
-use holdpoint_core::state::run::{Execution, ExecutionState, RunState, RunStatus, Stage};
+use holdpoint_core::state::run::{AskKind, Execution, ExecutionState, RunState, RunStatus, Stage};
 use holdpoint_core::{
-    Command, Decide, Digest, ExecNo, HomeCommand, PipelineCommand, PipelineId, RollbackId, RunCommand, RunId,
+    Answer, Command, Digest, ExecNo, HomeCommand, PipelineCommand, PipelineId, RollbackId, RunCommand, RunId,
     TokenId,
 };
 
@@ -146,7 +144,7 @@ pub fn roll_back(numbers: &mut Numbers, run: RunId, state: &RunState, pipeline: 
     let done = state.executions().filter(|(_, e)| e.state == ExecutionState::Completed);
     let done: Vec<u32> = done.map(|(_, e)| e.position).collect();
     let position = numbers.pick(&done).unwrap_or_else(|| numbers.below(3) as u32);
-    let checkpoint = Target::Position(position);
+    let checkpoint = Goal::Position(position);
     let command = RollBack { level, source: run, target, checkpoint, reason: None };
     Request::new("roll_back", Command::RollBack(command))
 }
@@ -176,20 +174,20 @@ pub fn act(numbers: &mut Numbers, run: RunId, state: &RunState) -> Option<Reques
         return Some(disturb);
     }
     match state.status {
-        RunStatus::NotStarted => return Some(Request::on("start", run, RunCommand::StartStep)),
+        RunStatus::NotStarted => return Some(Request::on("start", run, RunCommand::Begin)),
         RunStatus::Paused if state.failed == 0 => {
-            return Some(Request::on("resume", run, RunCommand::Resume));
+            return Some(Request::on("resume", run, RunCommand::Resume { decides: true }));
         }
         RunStatus::InProgress | RunStatus::Paused => {}
         RunStatus::Completed | RunStatus::Failed | RunStatus::Aborted => return None,
     }
-    let mut choices =
-        state.gates.iter().filter_map(|(id, gate)| Some((*id, gate.choice.as_ref()?.2.clone())));
-    if let Some((gate, choice)) = choices.next_back() {
-        let labels: Vec<_> = choice.options.iter().collect();
-        let option = numbers.pick(&labels)?.label.clone();
-        let answer = AnswerGate { gate, option, feedback: None, digest: None };
-        return Some(Request::on("answer", run, RunCommand::AnswerGate(answer)));
+    let mut choices = state.gates.iter().filter(|(_, gate)| gate.ask.kind() == AskKind::Choice);
+    if let Some((id, gate)) = choices.next_back() {
+        let options = holdpoint_core::asks::options(&gate.ask);
+        let option = numbers.pick(&options.iter().map(String::as_str).collect::<Vec<_>>())?;
+        let answer = Answer::new(holdpoint_core::Target::Gate(*id), AskKind::Choice, option);
+        let answer = Answer { digest: Some(gate.digest), ..answer };
+        return Some(Request::on("answer", run, RunCommand::Answer(answer)));
     }
     let open: Vec<ExecNo> = state.executions().filter(|(_, e)| waits(e)).map(|(x, _)| x).take(8).collect();
     let x = numbers.pick(&open)?;
@@ -202,12 +200,10 @@ fn waits(execution: &Execution) -> bool {
             false
         }
         ExecutionState::Pending
-        | ExecutionState::AwaitingStart(_)
-        | ExecutionState::AwaitingComplete(_)
+        | ExecutionState::AwaitingStart
+        | ExecutionState::AwaitingComplete
         | ExecutionState::Failed
-        | ExecutionState::Working(Stage::Form(_) | Stage::Input(_) | Stage::Guidance(_) | Stage::Budget(_)) => {
-            true
-        }
+        | ExecutionState::Working(Stage::Form | Stage::Input | Stage::Guidance | Stage::Budget) => true,
     }
 }
 
@@ -216,7 +212,7 @@ fn disturb(numbers: &mut Numbers, run: RunId, state: &RunState) -> Option<Reques
     let newest = state.executions().next_back().map(|(x, _)| x);
     match (numbers.below(100), newest) {
         (0..=3, _) => Some(Request::on("pause", run, RunCommand::Pause)),
-        (4 | 5, _) => Some(Request::on("resume", run, RunCommand::Resume)),
+        (4 | 5, _) => Some(Request::on("resume", run, RunCommand::Resume { decides: true })),
         (6, _) => Some(Request::on("abort", run, RunCommand::Abort(Some("load".into())))),
         (7, _) => Some(Request::on("fail", run, RunCommand::Fail(None))),
         (8..=10, Some(x)) => Some(Request::on("cancel", run, RunCommand::Cancel(x))),
@@ -225,9 +221,9 @@ fn disturb(numbers: &mut Numbers, run: RunId, state: &RunState) -> Option<Reques
         }
         (13, Some(x)) => {
             // Nobody was ever shown this: it must be refused.
-            let decision = Decide { digest: Some(Digest::ZERO), ..Decide::on(x) };
-            let command = ApproveComplete { decision, edits: Vec::new() };
-            Some(Request::on("approve_unseen", run, RunCommand::ApproveComplete(command)))
+            let answer = Answer::of(x, AskKind::Result, "approve");
+            let answer = Answer { digest: Some(Digest::ZERO), ..answer };
+            Some(Request::on("approve_unseen", run, RunCommand::Answer(answer)))
         }
         _ => None,
     }
@@ -235,27 +231,25 @@ fn disturb(numbers: &mut Numbers, run: RunId, state: &RunState) -> Option<Reques
 
 fn on_execution(numbers: &mut Numbers, run: RunId, x: ExecNo, state: &RunState) -> Option<Request> {
     let execution = state.execution(x)?;
-    Some(match execution.state {
-        ExecutionState::Pending => Request::on("start", run, RunCommand::StartStep),
-        ExecutionState::AwaitingStart(_) if numbers.percent(10) => {
-            Request::on("reject_start", run, RunCommand::RejectStart(Decide::on(x)))
+    let answer = |kind, option| Answer::of(x, kind, option);
+    let (op, answer) = match execution.state {
+        ExecutionState::Pending => ("start", answer(AskKind::Begin, "start")),
+        ExecutionState::AwaitingStart if numbers.percent(10) => {
+            ("reject_start", answer(AskKind::Start, "reject"))
         }
-        ExecutionState::AwaitingStart(_) => {
-            Request::on("approve_start", run, RunCommand::ApproveStart(Decide::on(x)))
-        }
-        ExecutionState::Working(Stage::Form(_)) => Request::on("submit", run, super::form::filled(x)),
-        ExecutionState::AwaitingComplete(gate) => {
-            let digest = state.gates.get(&gate)?.digest;
-            let decision = Decide { digest, gate: Some(gate), ..Decide::on(x) };
+        ExecutionState::AwaitingStart => ("approve_start", answer(AskKind::Start, "approve")),
+        ExecutionState::Working(Stage::Form) => ("submit", answer(AskKind::Form, "submit")),
+        ExecutionState::AwaitingComplete => {
+            let digest = Some(state.gates.get(&execution.gate?)?.digest);
             if numbers.percent(20) {
                 let feedback = Some("again".into());
-                Request::on("revise", run, RunCommand::RequestRevision(Decide { feedback, ..decision }))
+                ("revise", Answer { digest, feedback, ..answer(AskKind::Result, "revise") })
             } else {
-                let command = ApproveComplete { decision, edits: Vec::new() };
-                Request::on("approve", run, RunCommand::ApproveComplete(command))
+                ("approve", Answer { digest, ..answer(AskKind::Result, "approve") })
             }
         }
-        ExecutionState::Failed => Request::on("retry", run, RunCommand::Retry(x)),
+        ExecutionState::Failed => ("retry", answer(AskKind::Failed, "retry")),
         ExecutionState::Working(_) | ExecutionState::Completed => return None,
-    })
+    };
+    Some(Request::on(op, run, RunCommand::Answer(answer)))
 }

@@ -288,7 +288,7 @@ impl Client {
         if next.0 != receipt.last.0 + 1 {
             return violated(format!("try {n} was answered with {receipt:?}, of which {next:?} is missing"));
         }
-        let Command::Run(_, RunCommand::SubmitForm(form)) = &sent.request.command else { return Ok(()) };
+        let Command::Run(_, RunCommand::Answer(form)) = &sent.request.command else { return Ok(()) };
         for upload in &form.files {
             let mut bytes = Vec::new();
             let read = match home.blobs.get(upload.digest).await {

@@ -2,23 +2,19 @@
 
 use std::io::Cursor;
 
-use holdpoint_core::commands::submit_form::{SubmitForm, Upload};
+use holdpoint_core::command::Upload;
 use holdpoint_core::definition::FieldType;
 use holdpoint_core::state::RunState;
-use holdpoint_core::{Command, ExecNo, RunCommand, State, StreamId};
+use holdpoint_core::state::run::AskKind;
+use holdpoint_core::{Command, ExecNo, RunCommand, State, StreamId, Target};
 use holdpoint_engine::{Engine, SubmitError};
 use holdpoint_store::{BlobStore, SMALL_BLOB, Stored};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::numbers::Numbers;
 
 /// The most that a file of the load has.
 const LARGEST: usize = 4 * SMALL_BLOB;
-
-/// A form that is still empty.
-pub fn filled(x: ExecNo) -> RunCommand {
-    RunCommand::SubmitForm(SubmitForm { x, fields: Map::new(), files: Vec::new() })
-}
 
 /// Fills in a form: its file is stored before the command is sent.
 pub async fn fill(
@@ -27,12 +23,13 @@ pub async fn fill(
     numbers: &mut Numbers,
     command: &mut Command,
 ) -> Result<(), SubmitError> {
-    let Command::Run(run, RunCommand::SubmitForm(form)) = command else { return Ok(()) };
+    let Command::Run(run, RunCommand::Answer(form)) = command else { return Ok(()) };
+    let (AskKind::Form, Target::Of(x)) = (form.kind, form.target) else { return Ok(()) };
     let answer = format!("answer {}", numbers.next());
     form.fields.insert("answer".to_owned(), Value::String(answer));
     let loaded = engine.view(StreamId::Run(*run)).await?;
     let State::Run(state) = &loaded.state else { return Ok(()) };
-    if asks_for_file(engine, state, form.x).await? {
+    if asks_for_file(engine, state, x).await? {
         let bytes = content(numbers);
         let size = bytes.len() as u64;
         // Small files are a matter of faces: they would have to travel with the append.

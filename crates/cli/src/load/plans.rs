@@ -79,7 +79,7 @@ fn choice(before: Option<&StepId>) -> Choice {
     let option = |label: &str, action| ChoiceOption { label: label.into(), action };
     let mut options = vec![option("go on", ChoiceAction::Continue), option("stop", ChoiceAction::Abort)];
     options.extend(before.map(|step| option("again", ChoiceAction::Repeat(step.clone()))));
-    Choice { prompt: "Go on?".into(), options }
+    Choice { prompt: "Go on?".into(), options, ..Choice::default() }
 }
 
 /// A checkpoint that a person does: a form, with or without a file, approved at its ends or not.

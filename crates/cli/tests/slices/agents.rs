@@ -323,8 +323,10 @@ fn slice_17_a_wrong_schema_needs_no_judge() {
     assert_eq!(provider.asked().len(), 1);
     // By the gate as well as by the execution.
     let at = format!("/api/gates/{}/answer", id(&execution["waiting_for"]["gate_id"]));
-    server.post(&at, &json!({"user_input": " "})).refused(422, "invalid_fields");
-    server.post(&at, &json!({"user_input": "add a title"})).expect(200);
+    let digest = &execution["waiting_for"]["digest"];
+    assert_eq!(execution["waiting_for"]["options"], json!(["retry", "accept", "stop"]));
+    server.post(&at, &json!({"user_input": " ", "digest": digest})).refused(422, "invalid_fields");
+    server.post(&at, &json!({"user_input": "add a title", "digest": digest})).expect(200);
     let failed = server.until(&run, |e| e["status"] == "failed");
     let attempts =
         server.get(&format!("/api/executions/{}/attempts", id(&failed["execution_id"]))).expect(200);

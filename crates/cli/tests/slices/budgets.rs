@@ -23,7 +23,16 @@ fn start(provider: &Provider) -> Server {
 
 fn answer(server: &Server, execution: &Value, body: &Value) -> Value {
     let gate = id(&execution["waiting_for"]["gate_id"]);
-    server.post(&format!("/api/gates/{gate}/answer"), body).expect(200)
+    let at = format!("/api/gates/{gate}/answer");
+    server.post(&at, body).refused(428, "digest_missing");
+    let mut body = body.clone();
+    body["digest"] = json!(format!("sha256:{}", "0".repeat(64)));
+    server.post(&at, &body).refused(412, "stale_decision");
+    body["digest"] = execution["waiting_for"]["digest"].clone();
+    let answered = server.post(&at, &body).expect(200);
+    let late = server.post(&at, &body).refused(409, "gate_answered");
+    assert!(late["decision"]["by"].is_string() && late["decision"]["option"].is_string(), "{late}");
+    answered
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn slice_7_forms_and_approvals_take_a_run_to_its_end() {
     assert_eq!(info, ended);
     let interactions = server.execution(&execution)["human_interactions"].clone();
     let kinds: Vec<_> = interactions.as_array().expect("some").iter().map(|i| &i["type"]).collect();
-    assert_eq!(kinds, ["approval_to_start", "revision_request", "approval_to_complete"]);
+    assert_eq!(kinds, ["approval_to_start", "form", "revision_request", "form", "approval_to_complete"]);
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Ends a run. Work in flight is stopped; open questions are closed.
 
 use super::wrong_run;
+use crate::advance;
 use crate::decision::Draft;
 use crate::event::{Failure, FailureKind, RunEvent, Text, Usage};
-use crate::flow;
 use crate::state::run::{ExecutionState, RunStatus};
 use crate::{ExecNo, Rejection, RunId};
 
@@ -16,7 +16,7 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, reason: Option<&Text>) -> Resul
     }
     stop_steps(draft, run, &Failure::new(FailureKind::Aborted, "the run was aborted"))?;
     draft.on_run(run, RunEvent::Aborted { reason: reason.cloned() });
-    flow::close_run(draft, run)
+    advance::close_run(draft, run)
 }
 
 /// Fails every step that has begun and not ended.
@@ -24,9 +24,9 @@ pub(super) fn stop_steps(draft: &mut Draft<'_>, run: RunId, failure: &Failure) -
     let state = draft.run(run)?;
     let begun: Vec<ExecNo> = (state.active())
         .filter(|(_, e)| match e.state {
-            ExecutionState::Working(_) | ExecutionState::AwaitingComplete(_) => true,
+            ExecutionState::Working(_) | ExecutionState::AwaitingComplete => true,
             ExecutionState::Pending
-            | ExecutionState::AwaitingStart(_)
+            | ExecutionState::AwaitingStart
             | ExecutionState::Completed
             | ExecutionState::Failed => false,
         })

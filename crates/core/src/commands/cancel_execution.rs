@@ -1,10 +1,10 @@
 //! Stops a step's work: the attempt has failed, without another one, and the run pauses.
 
 use super::wrong_execution;
+use crate::advance;
 use crate::decision::Draft;
 use crate::definition::OnFailure;
 use crate::event::{Failure, FailureKind, Usage};
-use crate::flow;
 use crate::state::run::ExecutionState;
 use crate::{ExecNo, Rejection, RunId};
 
@@ -16,13 +16,13 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, x: ExecNo) -> Result<(), Reject
         ExecutionState::Working(_) => {}
         ExecutionState::Failed if was_cancelled(&execution) => return Ok(()),
         ExecutionState::Pending
-        | ExecutionState::AwaitingStart(_)
-        | ExecutionState::AwaitingComplete(_)
+        | ExecutionState::AwaitingStart
+        | ExecutionState::AwaitingComplete
         | ExecutionState::Completed
         | ExecutionState::Failed => return Err(wrong_execution(draft, run, x, "cancel")?),
     }
     let failure = Failure::new(FailureKind::Cancelled, "the work was cancelled");
-    flow::fail_for_good(draft, run, x, failure, Usage::default(), OnFailure::PausePipeline)
+    advance::fail_for_good(draft, run, x, failure, Usage::default(), OnFailure::PausePipeline)
 }
 
 fn was_cancelled(execution: &crate::state::run::Execution) -> bool {
@@ -42,9 +42,10 @@ mod tests {
         scene.check(
             cancel(1, 1),
             expect![[r#"
-            run R1: ExecutionFailed x1 cancelled
-            run R1: Paused StepFailed
-        "#]],
+                run R1: ExecutionFailed x1 cancelled
+                run R1: Asked x1 retry
+                run R1: Paused StepFailed
+            "#]],
         );
         scene.check(
             cancel(1, 1),
@@ -77,10 +78,11 @@ mod tests {
         scene.check(
             cancel(1, 1),
             expect![[r#"
-            run R1: ExecutionFailed x1 cancelled
-            run R1: Paused StepFailed
-        "#]],
+                run R1: ExecutionFailed x1 cancelled
+                run R1: Asked x1 retry
+                run R1: Paused StepFailed
+            "#]],
         );
-        assert!(scene.state(1).gates.is_empty());
+        assert_eq!(scene.state(1).gates.len(), 1, "only the failure asks");
     }
 }

@@ -2,9 +2,9 @@
 
 use super::abort_run::stop_steps;
 use super::wrong_run;
+use crate::advance;
 use crate::decision::Draft;
 use crate::event::{Failure, FailureKind, RunEvent, Text};
-use crate::flow;
 use crate::state::run::RunStatus;
 use crate::{Rejection, RunId};
 
@@ -19,7 +19,7 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, reason: Option<&Text>) -> Resul
     }
     stop_steps(draft, run, &Failure::new(FailureKind::RunFailed, "the run was declared failed"))?;
     draft.on_run(run, RunEvent::Failed { reason: reason.cloned() });
-    flow::close_run(draft, run)
+    advance::close_run(draft, run)
 }
 
 #[cfg(test)]

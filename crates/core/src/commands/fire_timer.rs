@@ -1,9 +1,9 @@
 //! Says that a time has come: the next attempt begins, or the present one has taken too long.
 
+use crate::advance;
 use crate::decision::Draft;
 use crate::definition::OnFailure;
 use crate::event::{Failure, FailureKind, Usage};
-use crate::flow;
 use crate::state::run::{TimerId, TimerKind};
 use crate::{Rejection, RunId};
 
@@ -13,18 +13,17 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, timer: TimerId) -> Result<(), R
     if set.is_none_or(|due| due > draft.envelope.at) {
         return Err(Rejection::NotOwed);
     }
-    let policy = flow::policy_of(draft, run, timer.x)?;
+    let policy = advance::policy_of(draft, run, timer.x)?;
     draft.reply.execution = Some(draft.execution(run, timer.x)?.id);
     match timer.kind {
         TimerKind::Retry => {
-            flow::begin_attempt(draft, run, timer.x, timer.revision, timer.attempt + 1, &policy);
-            Ok(())
+            advance::begin_attempt(draft, run, timer.x, timer.revision, timer.attempt + 1, &policy)
         }
         TimerKind::Timeout => {
             let (seconds, then) = policy.timeout.unwrap_or((0, OnFailure::PausePipeline));
             let message = format!("the attempt took longer than {seconds} seconds");
             let failure = Failure::new(FailureKind::Timeout, &message);
-            flow::fail_for_good(draft, run, timer.x, failure, Usage::default(), then)
+            advance::fail_for_good(draft, run, timer.x, failure, Usage::default(), then)
         }
     }
 }
@@ -54,9 +53,10 @@ mod tests {
         scene.check(
             due.clone(),
             expect![[r#"
-            run R1: ExecutionFailed x1 timeout
-            run R1: Paused StepFailed
-        "#]],
+                run R1: ExecutionFailed x1 timeout
+                run R1: Asked x1 retry
+                run R1: Paused StepFailed
+            "#]],
         );
         scene.check_code(due, "not_owed");
         assert!(scene.state(1).owed.is_empty() && scene.state(1).timers.is_empty());
@@ -67,7 +67,7 @@ mod tests {
         let late = timed(script("B", 3), OnFailure::RollbackCheckpoint);
         let mut scene = Scene::new().with_pipeline(&[form("A"), late]).with_run();
         approve_all(&mut scene, 1);
-        scene.run(start_step(1));
+        scene.run(start_step(&scene, 1));
         let due = scene.fire();
         scene.check(
             due,
@@ -75,6 +75,7 @@ mod tests {
                 run R1: ExecutionFailed x2 timeout
                 run R1: RolledBack to node 1
                 run R1: ExecutionMade x3 B at 1
+                run R1: Asked x3 start
                 pipeline: RolledBack to R1 keeping 0, by CheckpointFailure
             "#]],
         );

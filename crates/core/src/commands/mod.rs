@@ -2,10 +2,9 @@
 
 pub mod abort_run;
 pub mod add_checkpoint;
-pub mod answer_gate;
+pub mod answer;
 pub mod apply_pipeline;
-pub mod approve_complete;
-pub mod approve_start;
+pub mod begin_run;
 pub mod cancel_execution;
 pub mod create_home;
 pub mod create_pipeline;
@@ -13,37 +12,31 @@ pub mod delete_pipeline;
 pub mod end_archive;
 pub mod fail_run;
 pub mod fire_timer;
-pub mod give_input;
 pub mod issue_token;
 pub mod pause_run;
 pub mod queue_note;
 pub mod record_drift;
 pub mod record_outcome;
-pub mod reject_start;
 pub mod remove_checkpoint;
 pub mod reorder_checkpoints;
-pub mod request_revision;
 pub mod restart_attempt;
 pub mod restore_pipeline;
 pub mod resume_run;
-pub mod retry_execution;
 pub mod revoke_token;
 pub mod roll_back;
 pub mod seal_heads;
 pub mod start_run;
-pub mod start_step;
-pub mod submit_form;
 pub mod undo_rollback;
 pub mod update_checkpoint;
 pub mod update_pipeline;
 pub mod write_journal;
 
-use crate::command::{Command, Decide, Envelope, HomeCommand, PipelineCommand, RunCommand};
+use crate::command::{Command, Envelope, HomeCommand, PipelineCommand, RunCommand};
 use crate::decision::{Decision, Draft, World};
 use crate::facts::Facts;
 use crate::state::RunState;
-use crate::state::run::{ExecutionState, GateKind, RunStatus};
-use crate::{ExecNo, GateId, PipelineId, Rejection, RunId, StreamId};
+use crate::state::run::{ExecutionState, RunStatus};
+use crate::{ExecNo, PipelineId, Rejection, RunId, StreamId};
 
 /// Decides what a command makes happen, or refuses it.
 pub fn decide(world: &World<'_>, envelope: &Envelope, facts: Facts<'_>) -> Result<Decision, Rejection> {
@@ -94,19 +87,12 @@ fn pipeline(draft: &mut Draft<'_>, id: PipelineId, command: &PipelineCommand) ->
 fn run(draft: &mut Draft<'_>, id: RunId, command: &RunCommand) -> Result<(), Rejection> {
     draft.reply.run = Some(id);
     match command {
-        RunCommand::StartStep => start_step::decide(draft, id),
-        RunCommand::ApproveStart(decision) => approve_start::decide(draft, id, decision),
-        RunCommand::RejectStart(decision) => reject_start::decide(draft, id, decision),
-        RunCommand::SubmitForm(command) => submit_form::decide(draft, id, command),
-        RunCommand::GiveInput { x, text } => give_input::decide(draft, id, *x, text),
-        RunCommand::ApproveComplete(command) => approve_complete::decide(draft, id, command),
-        RunCommand::RequestRevision(decision) => request_revision::decide(draft, id, decision),
-        RunCommand::AnswerGate(command) => answer_gate::decide(draft, id, command),
+        RunCommand::Begin => begin_run::decide(draft, id),
+        RunCommand::Answer(command) => answer::decide(draft, id, command),
         RunCommand::Pause => pause_run::decide(draft, id),
-        RunCommand::Resume => resume_run::decide(draft, id),
+        RunCommand::Resume { decides } => resume_run::decide(draft, id, *decides),
         RunCommand::Abort(reason) => abort_run::decide(draft, id, reason.as_ref()),
         RunCommand::Fail(reason) => fail_run::decide(draft, id, reason.as_ref()),
-        RunCommand::Retry(x) => retry_execution::decide(draft, id, *x),
         RunCommand::Cancel(x) => cancel_execution::decide(draft, id, *x),
         RunCommand::QueueNote { x, text } => queue_note::decide(draft, id, *x, text),
         RunCommand::RecordOutcome(command) => record_outcome::decide(draft, id, command),
@@ -149,19 +135,19 @@ pub(crate) fn possible(run: RunStatus, state: ExecutionState) -> Vec<&'static st
     }
     match state {
         ExecutionState::Pending if run == RunStatus::Paused => vec!["resume"],
-        ExecutionState::AwaitingStart(_) if run == RunStatus::Paused => vec!["resume", "reject"],
+        ExecutionState::AwaitingStart if run == RunStatus::Paused => vec!["resume", "reject"],
         ExecutionState::Pending => vec!["start"],
-        ExecutionState::AwaitingStart(_) => vec!["approve-start", "reject"],
+        ExecutionState::AwaitingStart => vec!["approve-start", "reject"],
         ExecutionState::Working(at) => match at {
-            crate::state::run::Stage::Form(_)
-            | crate::state::run::Stage::Input(_)
-            | crate::state::run::Stage::Guidance(_)
-            | crate::state::run::Stage::Budget(_) => vec!["submit", "cancel"],
+            crate::state::run::Stage::Form
+            | crate::state::run::Stage::Input
+            | crate::state::run::Stage::Guidance
+            | crate::state::run::Stage::Budget => vec!["submit", "cancel"],
             crate::state::run::Stage::Work
             | crate::state::run::Stage::Check
             | crate::state::run::Stage::Retry => vec!["cancel", "note"],
         },
-        ExecutionState::AwaitingComplete(_) => vec!["approve-complete", "reject"],
+        ExecutionState::AwaitingComplete => vec!["approve-complete", "reject"],
         ExecutionState::Completed => vec!["rollback"],
         ExecutionState::Failed => vec!["retry", "rollback"],
     }
@@ -197,35 +183,4 @@ pub(crate) fn wrong_run(draft: &Draft<'_>, run: RunId, action: &'static str) -> 
     };
     let (id, status) = (run.to_string(), state.status.name());
     Ok(Rejection::WrongState { action, what: "run", id, state: status, possible })
-}
-
-/// Checks that a decision is about the gate that is open, and about what it shows now.
-pub(crate) fn check_decision(
-    draft: &Draft<'_>,
-    run: RunId,
-    decision: &Decide,
-    gate: GateId,
-    kind: GateKind,
-) -> Result<(), Rejection> {
-    draft.require_person()?;
-    let stale = Rejection::Stale { gate };
-    if decision.gate.is_some_and(|seen| seen != gate) {
-        return Err(stale);
-    }
-    let open = draft.run(run)?.gates.get(&gate).cloned();
-    let shown = open.and_then(|gate| gate.digest);
-    match (decision.digest, kind) {
-        (Some(digest), _) if Some(digest) != shown => Err(stale),
-        (None, GateKind::ApproveComplete) => Err(Rejection::DigestMissing { gate }),
-        (
-            Some(_) | None,
-            GateKind::ApproveStart
-            | GateKind::ApproveComplete
-            | GateKind::Form
-            | GateKind::Input
-            | GateKind::Guidance
-            | GateKind::Budget
-            | GateKind::Choice,
-        ) => Ok(()),
-    }
 }

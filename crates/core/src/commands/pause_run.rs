@@ -1,9 +1,9 @@
 //! Lets a run stand still: at once between steps, else when the present step ends.
 
 use super::wrong_run;
+use crate::advance;
 use crate::decision::Draft;
 use crate::event::RunEvent;
-use crate::flow;
 use crate::state::run::RunStatus;
 use crate::{Rejection, RunId};
 
@@ -19,7 +19,7 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
     }
     if !state.pause_requested {
         draft.on_run(run, RunEvent::PauseAsked {});
-        flow::settle(draft, run)?;
+        advance::settle(draft, run)?;
     }
     Ok(())
 }
@@ -49,7 +49,7 @@ mod tests {
             in effect already
         "#]],
         );
-        scene.check_code(start_step(1), "wrong_state");
+        scene.check_code(start_step(&scene, 1), "wrong_state");
     }
 
     #[test]
@@ -65,12 +65,12 @@ mod tests {
         scene.check(
             approve(&scene, 1, 1),
             expect![[r#"
-            run R1: CompletionApproved x1
-            run R1: ArtifactPromoted x1 a
-            run R1: ExecutionCompleted x1
-            run R1: ExecutionMade x2 B at 1
-            run R1: Paused Asked
-        "#]],
+                run R1: Approved x1
+                run R1: ArtifactPromoted x1 a
+                run R1: ExecutionCompleted x1
+                run R1: ExecutionMade x2 B at 1
+                run R1: Paused Asked
+            "#]],
         );
     }
 
@@ -96,8 +96,8 @@ mod tests {
         scene.check(
             reject_start(1, 1),
             expect![[r#"
-            run R1: StartRejected x1
-        "#]],
+                run R1: Rejected x1
+            "#]],
         );
         scene.run(abort(1));
         scene.check(

@@ -13,10 +13,10 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, x: ExecNo, text: &Text) -> Resu
     draft.reply.execution = Some(execution.id);
     match execution.state {
         ExecutionState::Working(Stage::Work | Stage::Check | Stage::Retry) => {}
-        ExecutionState::Working(Stage::Form(_) | Stage::Input(_) | Stage::Guidance(_) | Stage::Budget(_))
+        ExecutionState::Working(Stage::Form | Stage::Input | Stage::Guidance | Stage::Budget)
         | ExecutionState::Pending
-        | ExecutionState::AwaitingStart(_)
-        | ExecutionState::AwaitingComplete(_)
+        | ExecutionState::AwaitingStart
+        | ExecutionState::AwaitingComplete
         | ExecutionState::Completed
         | ExecutionState::Failed => return Err(wrong_execution(draft, run, x, "leave a note")?),
     }

@@ -5,15 +5,16 @@ use std::sync::Arc;
 use holdpoint_planted::{Bug, planted};
 use serde_json::Value;
 
+use crate::advance;
+use crate::asks;
 use crate::budget::Reached;
 use crate::commands::{write_journal, wrong_execution};
 use crate::decision::Draft;
 use crate::definition::OnValidationFailure;
 use crate::event::{Entry, Failure, FailureKind, Made, RunEvent, Text, Usage};
-use crate::flow;
 use crate::plan::Body;
 use crate::state::run::{EffectId, Part};
-use crate::{ArtifactId, ArtifactRecordId, Digest, ExecNo, GateId, Rejection, RunId, StreamId};
+use crate::{ArtifactId, ArtifactRecordId, Digest, ExecNo, Rejection, RunId, StreamId};
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -96,20 +97,16 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, command: &RecordOutcome) -> Res
     match (&command.outcome, command.effect.part) {
         (Outcome::Done { output, artifacts, usage }, Part::Work) => {
             write_outputs(draft, run, x, artifacts)?;
-            flow::finish_work(draft, run, x, output.clone(), *usage)
+            advance::finish_work(draft, run, x, output.clone(), *usage)
         }
         (Outcome::Failed { failure, artifacts, usage }, Part::Work | Part::Check) => {
             write_outputs(draft, run, x, artifacts)?;
-            flow::fail_attempt(draft, run, x, failure.clone(), *usage)
+            advance::fail_attempt(draft, run, x, failure.clone(), *usage)
         }
         (Outcome::Judged { passed, reasons, usage }, Part::Check) => {
             judged(draft, run, x, *passed, reasons, *usage)
         }
-        (Outcome::OverBudget(reached), part) => {
-            let (gate, check) = (GateId(draft.ids.mint()), part == Part::Check);
-            draft.on_run(run, RunEvent::BudgetAsked { x, gate, reached: *reached, check });
-            Ok(())
-        }
+        (Outcome::OverBudget(reached), part) => asks::budget::ask(draft, run, x, *reached, part),
         // The work is still owed: its sender must hear that this is no outcome of it.
         (Outcome::Done { .. }, Part::Check) => {
             Err(wrong_execution(draft, run, x, "end a check without a verdict")?)
@@ -129,7 +126,7 @@ fn write_outputs(
     if collected.is_empty() {
         return Ok(());
     }
-    let body = flow::body_of(draft, run, x)?;
+    let body = advance::body_of(draft, run, x)?;
     let declared = |name: &str| match &*body {
         Body::Checkpoint(definition) => {
             definition.output.artifacts.iter().find(|a| a.name == name).and_then(|a| a.artifact_id)
@@ -163,30 +160,25 @@ fn judged(
     usage: Usage,
 ) -> Result<(), Rejection> {
     draft.on_run(run, RunEvent::Checked { x, passed, reasons: reasons.to_vec(), usage });
-    let policy = flow::policy_of(draft, run, x)?;
+    let policy = advance::policy_of(draft, run, x)?;
     if passed {
         if policy.approve_complete {
-            return flow::ask_to_complete(draft, run, x);
+            return asks::result::ask(draft, run, x);
         }
-        return flow::complete(draft, run, x, None, Usage::default());
+        return advance::complete(draft, run, x, None, Usage::default());
     }
     let execution = draft.execution(run, x)?;
     let (revision, attempt, used) = (execution.revision, execution.attempt, execution.check_retries);
     let (then, allowed) = policy.judge.unwrap_or((OnValidationFailure::FailCheckpoint, 0));
     match then {
         OnValidationFailure::Retry if used <= allowed => {
-            flow::begin_attempt(draft, run, x, revision, attempt + 1, &policy);
-            Ok(())
+            advance::begin_attempt(draft, run, x, revision, attempt + 1, &policy)
         }
-        OnValidationFailure::AskHuman if used <= allowed => {
-            let gate = GateId(draft.ids.mint());
-            draft.on_run(run, RunEvent::GuidanceAsked { x, gate });
-            Ok(())
-        }
+        OnValidationFailure::AskHuman if used <= allowed => asks::guidance::ask(draft, run, x),
         OnValidationFailure::Retry | OnValidationFailure::AskHuman | OnValidationFailure::FailCheckpoint => {
             let message = format!("the outputs did not pass their checks: {}", reasons.join("; "));
             let failure = Failure::new(FailureKind::ValidationFailed, &message);
-            flow::fail_for_good(draft, run, x, failure, Usage::default(), policy.on_failure)
+            advance::fail_for_good(draft, run, x, failure, Usage::default(), policy.on_failure)
         }
     }
 }
@@ -220,8 +212,8 @@ mod tests {
         scene.check(
             late,
             expect![[r#"
-            run R1: AttemptBegan x1 revision 0 attempt 2 work
-        "#]],
+                run R1: AttemptBegan x1 revision 0 attempt 2
+            "#]],
         );
         scene.check(
             outcome_done(&scene, 1, 1),
@@ -280,6 +272,7 @@ mod tests {
                 run R1: ExecutionFailed x1 script_error
                 run R1: RolledBack to node 0
                 run R1: ExecutionMade x2 A at 0
+                run R1: Asked x2 start
                 pipeline: RolledBack to R1, nothing kept, by CheckpointFailure
             "#]],
         );
@@ -299,18 +292,19 @@ mod tests {
         scene.check(
             verdict(&scene, 1, 1, false),
             expect![[r#"
-            run R1: Checked x1
-            run R1: AttemptBegan x1 revision 0 attempt 2 work
-        "#]],
+                run R1: Checked x1
+                run R1: AttemptBegan x1 revision 0 attempt 2
+            "#]],
         );
         scene.run(outcome_done(&scene, 1, 1));
         scene.check(
             verdict(&scene, 1, 1, false),
             expect![[r#"
-            run R1: Checked x1
-            run R1: ExecutionFailed x1 validation_failed
-            run R1: Paused StepFailed
-        "#]],
+                run R1: Checked x1
+                run R1: ExecutionFailed x1 validation_failed
+                run R1: Asked x1 retry
+                run R1: Paused StepFailed
+            "#]],
         );
         // A person's retry grants one more attempt, not a new round of them.
         scene.run(retry(1, 1));
@@ -328,12 +322,12 @@ mod tests {
         scene.check(
             verdict(&scene, 1, 1, true),
             expect![[r#"
-            run R1: Checked x1
-            run R1: CompletionAsked x1
-        "#]],
+                run R1: Checked x1
+                run R1: Asked x1 approve_complete
+            "#]],
         );
         scene.run(approve(&scene, 1, 1));
-        scene.run(start_step(1));
+        scene.run(start_step(&scene, 1));
         scene.run(outcome_done(&scene, 1, 2));
         scene.check(
             verdict(&scene, 1, 2, true),
@@ -357,17 +351,19 @@ mod tests {
         scene.check(
             outcome_failed(&scene, 1, 1),
             expect![[r#"
-            run R1: ExecutionFailed x1 script_error
-            run R1: Paused StepFailed
-        "#]],
+                run R1: ExecutionFailed x1 script_error
+                run R1: Asked x1 retry
+                run R1: Paused StepFailed
+            "#]],
         );
         scene.run(retry(1, 1));
         scene.check(
             outcome_failed(&scene, 1, 1),
             expect![[r#"
-            run R1: ExecutionFailed x1 script_error
-            run R1: Paused StepFailed
-        "#]],
+                run R1: ExecutionFailed x1 script_error
+                run R1: Asked x1 retry
+                run R1: Paused StepFailed
+            "#]],
         );
     }
 
@@ -424,6 +420,7 @@ mod tests {
                 run R1: ExecutionFailed x1 script_error
                 run R1: RolledBack to node 0
                 run R1: ExecutionMade x2 A at 0
+                run R1: Asked x2 start
                 run R1: PauseAsked
                 run R1: Paused Asked
                 pipeline: RolledBack to R1, nothing kept, by CheckpointFailure

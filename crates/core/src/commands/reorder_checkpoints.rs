@@ -61,12 +61,13 @@ mod tests {
         scene.check(
             start(2),
             expect![[r#"
-            pipeline: RunOpened { run: R2, number: 1 }
-            run R2: Made { v1 of definition 4 }
-            run R2: Began
-            run R2: ExecutionMade x1 B at 0
-            run R2: AttemptBegan x1 revision 0 attempt 1 form
-        "#]],
+                pipeline: RunOpened { run: R2, number: 1 }
+                run R2: Made { v1 of definition 4 }
+                run R2: Began
+                run R2: ExecutionMade x1 B at 0
+                run R2: AttemptBegan x1 revision 0 attempt 1
+                run R2: Asked x1 form
+            "#]],
         );
     }
 }

@@ -1,9 +1,9 @@
 //! Says that work which was cut off starts again as the same attempt, so that people can see it. Work that is cut off
 //! again and again fails: it may be what ends the process that does it.
 
+use crate::advance;
 use crate::decision::Draft;
 use crate::event::{Failure, FailureKind, RunEvent, Usage};
-use crate::flow;
 use crate::state::run::EffectId;
 use crate::{Rejection, RunId};
 
@@ -24,7 +24,7 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, effect: EffectId) -> Result<(),
             execution.restarts + 1
         );
         let failure = Failure::new(FailureKind::RestartedTooOften, &message);
-        return flow::fail_attempt(draft, run, effect.x, failure, Usage::default());
+        return advance::fail_attempt(draft, run, effect.x, failure, Usage::default());
     }
     draft.on_run(run, RunEvent::AttemptRestarted { x: effect.x });
     Ok(())
@@ -85,9 +85,10 @@ mod tests {
         scene.check(
             restart(&scene),
             expect![[r#"
-            run R1: ExecutionFailed x1 restarted_too_often
-            run R1: Paused StepFailed
-        "#]],
+                run R1: ExecutionFailed x1 restarted_too_often
+                run R1: Asked x1 retry
+                run R1: Paused StepFailed
+            "#]],
         );
     }
 }

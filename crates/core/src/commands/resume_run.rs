@@ -1,20 +1,20 @@
 //! Lets a paused run go on.
 
 use super::wrong_run;
+use crate::advance;
 use crate::decision::Draft;
 use crate::event::RunEvent;
-use crate::flow;
 use crate::state::run::RunStatus;
 use crate::{Rejection, RunId};
 
 /// The rule. A run that is paused because a step failed goes on by retrying, not by resuming.
-pub fn decide(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
+pub fn decide(draft: &mut Draft<'_>, run: RunId, decides: bool) -> Result<(), Rejection> {
     let state = draft.run(run)?;
     match state.status {
         RunStatus::Paused => {}
         RunStatus::InProgress if state.pause_requested && state.failed == 0 => {
             draft.on_run(run, RunEvent::PauseDropped {});
-            return flow::start_waiting(draft, run);
+            return advance::start_waiting(draft, run, decides);
         }
         // It pauses because a step failed while others still work.
         RunStatus::InProgress if state.pause_requested => return Err(wrong_run(draft, run, "resume")?),
@@ -26,9 +26,9 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
     if state.failed > 0 {
         return Err(wrong_run(draft, run, "resume")?);
     }
-    flow::require_present_definition(draft, run)?;
+    advance::require_present_definition(draft, run)?;
     draft.on_run(run, RunEvent::Resumed {});
-    flow::start_waiting(draft, run)
+    advance::start_waiting(draft, run, decides)
 }
 
 #[cfg(test)]
@@ -72,9 +72,9 @@ mod tests {
         scene.check(
             resume(1),
             expect![[r#"
-            run R1: Resumed
-            run R1: AttemptBegan x2 revision 0 attempt 1 work
-        "#]],
+                run R1: Resumed
+                run R1: AttemptBegan x2 revision 0 attempt 1
+            "#]],
         );
         scene.check(
             resume(1),

@@ -2,10 +2,10 @@
 //!
 //! Nothing is lost: the log keeps what was removed, and the rollback can be undone.
 
+use crate::advance;
 use crate::decision::{Draft, World};
 use crate::definition::Fault;
 use crate::event::{PipelineEvent, RollbackRecord, RollbackType, RunEvent, Text, TriggeredBy};
-use crate::flow;
 use crate::paths::archive_folder;
 use crate::state::RunState;
 use crate::state::run::{Branch, ExecutionState};
@@ -95,13 +95,13 @@ pub fn impact(draft: &Draft<'_>, command: &RollBack) -> Result<(PipelineId, Impa
     let not_a_pipeline = Rejection::NotFound { what: "pipeline run", id: command.source.to_string() };
     let pipeline = source.pipeline().ok_or(not_a_pipeline)?;
     super::delete_pipeline::live(draft, pipeline, "roll back")?;
-    flow::require_present_definition(draft, command.source)?;
+    advance::require_present_definition(draft, command.source)?;
     let target = target_run(command)?;
     let run = draft.run(target)?;
     if run.pipeline() != Some(pipeline) {
         return Err(invalid("/target_run_id", "the run belongs to another pipeline"));
     }
-    flow::require_present_definition(draft, target)?;
+    advance::require_present_definition(draft, target)?;
     let keep = position(run, target, command.checkpoint)?;
     let state = draft.pipeline(pipeline)?;
     let runs = match command.level {
@@ -197,7 +197,7 @@ fn carry_out(draft: &mut Draft<'_>, request: Request) -> Result<(), Rejection> {
     for (run, _) in &request.runs {
         draft.on_run(*run, RunEvent::RunRemoved { rollback, archive: archive.clone() });
     }
-    let cause = flow::BranchCause::Rollback { rollback, archive };
+    let cause = advance::BranchCause::Rollback { rollback, archive };
     go_back(draft, request.pipeline, request.target, request.from, cause)?;
     draft.reply.rollback = Some(rollback);
     Ok(())
@@ -209,10 +209,10 @@ fn go_back(
     pipeline: PipelineId,
     run: RunId,
     from: NodeNo,
-    cause: flow::BranchCause,
+    cause: advance::BranchCause,
 ) -> Result<(), Rejection> {
     let was_active = draft.run(run)?.status.is_active();
-    let branch = flow::branch_from(draft, run, from, cause)?;
+    let branch = advance::branch_from(draft, run, from, cause)?;
     let is_active = !draft.run(run)?.graph.branch(branch).is_none_or(Branch::is_done);
     if !is_active {
         // The target is the last checkpoint: the run is as complete as it was when that was done.
@@ -254,7 +254,7 @@ pub(crate) fn after_failure(draft: &mut Draft<'_>, run: RunId, x: ExecNo) -> Res
     // Somebody asked for a pause at the end of the step, and this is its end.
     if pausing {
         draft.on_run(run, RunEvent::PauseAsked {});
-        flow::settle(draft, run)?;
+        advance::settle(draft, run)?;
     }
     Ok(())
 }
@@ -264,8 +264,8 @@ mod tests {
     use expect_test::expect;
 
     use crate::testing::{
-        Scene, abort, approve, approve_all, cancel, fail_run, form, outcome_done, pause, roll_back,
-        roll_back_to_run, script, start, start_later, start_step, submit, undo,
+        Scene, abort, approve, approve_all, auto_advance, cancel, fail_run, form, on_run, outcome_done,
+        pause, roll_back, roll_back_to_run, script, start, start_later, start_step, submit, undo,
     };
     use serde_json::json;
 
@@ -281,10 +281,11 @@ mod tests {
                 pipeline: RunReopened { run: R1 }
                 run R1: RolledBack to node 2
                 run R1: ExecutionMade x4 C at 2
+                run R1: Asked x4 start
             "#]],
         );
         assert_eq!(scene.status(1), "in_progress: x4 pending");
-        scene.run(start_step(1));
+        scene.run(start_step(&scene, 1));
         approve_all(&mut scene, 1);
         assert_eq!(scene.status(1), "completed");
     }
@@ -306,7 +307,7 @@ mod tests {
                 run R1: Completed
             "#]],
         );
-        scene.check_code(start_step(2), "rolled_back");
+        scene.check_code(start_step(&scene, 2), "rolled_back");
         scene.run(start(4));
         assert_eq!(scene.state(4).number(), Some((4, 3)));
         assert_eq!(scene.extends(4), Some(1));
@@ -324,7 +325,7 @@ mod tests {
     fn open_questions_and_work_go_with_what_is_rolled_back() {
         let mut scene = Scene::new().with_pipeline(&[form("A"), script("B", 0)]).with_run();
         approve_all(&mut scene, 1);
-        scene.run(start_step(1));
+        scene.run(start_step(&scene, 1));
         let late = outcome_done(&scene, 1, 2);
         scene.run(roll_back(1, 0));
         scene.check(
@@ -376,6 +377,7 @@ mod tests {
                 run R4: RunRemoved
                 run R1: RolledBack to node 1
                 run R1: ExecutionMade x3 B at 1
+                run R1: Asked x3 start
             "#]],
         );
         assert_eq!(scene.pipeline().active.len(), 1);
@@ -394,5 +396,25 @@ mod tests {
         scene.check(roll_back(1, 0), expect![[r#"
             refused (wrong_state): cannot roll back to this checkpoint: execution 00000000-0000-7000-8000-000100001001 is in_progress
         "#]]);
+    }
+
+    #[test]
+    fn a_rollback_retires_open_gates() {
+        let mut scene = Scene::new().with_pipeline(&[form("A"), form("B")]).with_run();
+        scene.run(auto_advance(true));
+        scene.run(submit(1, 1, json!({"answer": "yes"})));
+        scene.run(approve(&scene, 1, 1));
+        let state = scene.state(1);
+        let (gate, digest) = state.gates.iter().map(|(id, gate)| (*id, gate.digest)).next().expect("a form");
+        let answer =
+            crate::Answer::new(crate::Target::Gate(gate), crate::state::run::AskKind::Form, "submit");
+        let late = on_run(1, crate::RunCommand::Answer(crate::Answer { digest: Some(digest), ..answer }));
+        scene.run(roll_back(1, 0));
+        assert!(!scene.state(1).gates.contains_key(&gate));
+        scene.check_code(late.clone(), "rolled_back");
+        scene.run(undo(&scene));
+        let back = scene.state(1).gates.get(&gate).expect("the gate is back");
+        assert_eq!(back.digest, digest, "as it was asked");
+        scene.check_code(late, "invalid_fields");
     }
 }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::advance;
 use crate::decision::Draft;
 use crate::definition::Fault;
 use crate::event::{Origin, PipelineEvent, RunEvent, Text};
-use crate::flow;
 use crate::{PipelineId, Plan, Rejection, RunId, SessionId, StepId, StreamId, canonical};
 
 /// What is asked for.
@@ -75,7 +75,7 @@ pub fn decide(draft: &mut Draft<'_>, command: &StartRun) -> Result<(), Rejection
 /// Begins a run and its first steps.
 pub(super) fn begin(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
     draft.on_run(run, RunEvent::Began {});
-    flow::start_plan(draft, run)
+    advance::start_plan(draft, run)
 }
 
 fn number(draft: &Draft<'_>, run: RunId, id: PipelineId) -> Result<(Arc<Plan>, Origin), Rejection> {
@@ -111,12 +111,12 @@ mod tests {
         scene.check(
             start(1),
             expect![[r#"
-            pipeline: RunOpened { run: R1, number: 1 }
-            run R1: Made { v1 of definition 3 }
-            run R1: Began
-            run R1: ExecutionMade x1 A at 0
-            run R1: StartAsked x1
-        "#]],
+                pipeline: RunOpened { run: R1, number: 1 }
+                run R1: Made { v1 of definition 3 }
+                run R1: Began
+                run R1: ExecutionMade x1 A at 0
+                run R1: Asked x1 approve_start
+            "#]],
         );
         assert_eq!(scene.status(1), "in_progress: x1 waiting_approval_to_start");
     }
@@ -136,12 +136,13 @@ mod tests {
         scene.check(
             start(2),
             expect![[r#"
-            pipeline: RunOpened { run: R2, number: 2 }
-            run R2: Made { v2 of definition 2, extends v1 }
-            run R2: Began
-            run R2: ExecutionMade x1 A at 0
-            run R2: AttemptBegan x1 revision 0 attempt 1 form
-        "#]],
+                pipeline: RunOpened { run: R2, number: 2 }
+                run R2: Made { v2 of definition 2, extends v1 }
+                run R2: Began
+                run R2: ExecutionMade x1 A at 0
+                run R2: AttemptBegan x1 revision 0 attempt 1
+                run R2: Asked x1 form
+            "#]],
         );
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::asks;
 use crate::decision::{Draft, World};
 use crate::event::{PipelineEvent, RollbackRecord, RunEvent};
 use crate::state::pipeline::{RollbackEnd, RollbackRow};
@@ -73,6 +74,7 @@ fn restore(
     let target = record.target.0;
     let was_active = draft.run(target)?.status.is_active();
     draft.on_run(target, RunEvent::Undone { rollback });
+    asks::failed::ask_all(draft, target)?;
     let is_active = draft.run(target)?.status.is_active();
     match (was_active, is_active) {
         (false, true) => draft.on_pipeline(pipeline, PipelineEvent::RunReopened { run: target }),
@@ -81,6 +83,7 @@ fn restore(
     }
     for (run, _) in &record.removed_runs {
         draft.on_run(*run, RunEvent::RunRestored { rollback });
+        asks::failed::ask_all(draft, *run)?;
         if draft.run(*run)?.status.is_active() {
             draft.on_pipeline(pipeline, PipelineEvent::RunReopened { run: *run });
         }
@@ -105,7 +108,7 @@ mod tests {
         let mut scene = Scene::new().with_pipeline(&[form("A"), form("B"), form("C")]).with_run();
         approve_all(&mut scene, 1);
         scene.run(roll_back(1, 0));
-        scene.run(start_step(1));
+        scene.run(start_step(&scene, 1));
         scene.run(submit(1, 4, json!({"answer": "yes"})));
         scene.run(approve(&scene, 1, 4));
         scene.check(
@@ -142,7 +145,7 @@ mod tests {
         approve_all(&mut scene, 1);
         scene.run(roll_back(1, 0));
         let undo_it = undo(&scene);
-        scene.run(start_step(1));
+        scene.run(start_step(&scene, 1));
         scene.check_code(undo_it.clone(), "cannot_undo");
         let mut scene = Scene::new().with_pipeline(&[form("A"), form("B")]).with_run();
         approve_all(&mut scene, 1);
@@ -156,7 +159,7 @@ mod tests {
     fn work_that_was_running_comes_back_failed_in_a_paused_run() {
         let mut scene = Scene::new().with_pipeline(&[form("A"), script("B", 0)]).with_run();
         approve_all(&mut scene, 1);
-        scene.run(start_step(1));
+        scene.run(start_step(&scene, 1));
         assert_eq!(scene.state(1).owed.len(), 1);
         scene.run(roll_back(1, 0));
         assert!(scene.state(1).owed.is_empty());
@@ -189,7 +192,7 @@ mod tests {
         let mut scene = Scene::new().with_pipeline(&[form("A"), form("B")]).with_run();
         scene.run(submit(1, 1, json!({"answer": "yes"})));
         scene.run(approve(&scene, 1, 1));
-        scene.run(start_step(1));
+        scene.run(start_step(&scene, 1));
         scene.run(submit(1, 2, json!({"answer": "yes"})));
         let seen = approve(&scene, 1, 2);
         scene.run(roll_back(1, 0));

@@ -72,20 +72,20 @@ mod tests {
         scene.check(
             submit(1, 1, json!({"answer": "yes"})),
             expect![[r#"
-            run R1: FormSubmitted x1 {"answer":"yes"}
-            run R1: ArtifactMade x1 a.json (21 bytes)
-            run R1: CompletionAsked x1
-        "#]],
+                run R1: Submitted x1 {"answer":"yes"}
+                run R1: ArtifactMade x1 a.json (21 bytes)
+                run R1: Asked x1 approve_complete
+            "#]],
         );
         scene.check(
             approve(&scene, 1, 1),
             expect![[r#"
-            run R1: CompletionApproved x1
-            run R1: ArtifactPromoted x1 a
-            run R1: ExecutionCompleted x1
-            run R1: ExecutionMade x2 B2 at 1
-            run R1: StartAsked x2
-        "#]],
+                run R1: Approved x1
+                run R1: ArtifactPromoted x1 a
+                run R1: ExecutionCompleted x1
+                run R1: ExecutionMade x2 B2 at 1
+                run R1: Asked x2 approve_start
+            "#]],
         );
         let same = human("B2");
         scene.check(

@@ -113,22 +113,16 @@ impl RunEvent {
             Self::Began {}
             | Self::ExecutionMade { .. }
             | Self::StepSkipped { .. }
-            | Self::StartAsked { .. }
-            | Self::StartApproved { .. }
-            | Self::StartRejected { .. }
+            | Self::Asked { .. }
+            | Self::Approved { .. }
+            | Self::Rejected { .. }
             | Self::AttemptBegan { .. }
             | Self::AttemptRestarted { .. }
-            | Self::FormSubmitted { .. }
-            | Self::InputGiven { .. }
+            | Self::Submitted { .. }
             | Self::WorkDone { .. }
             | Self::Checked { .. }
-            | Self::GuidanceAsked { .. }
-            | Self::GuidanceGiven { .. }
-            | Self::BudgetAsked { .. }
             | Self::BudgetRaised { .. }
-            | Self::CompletionAsked { .. }
             | Self::ApprovalGiven { .. }
-            | Self::CompletionApproved { .. }
             | Self::RevisionAsked { .. }
             | Self::ArtifactPromoted { .. }
             | Self::ExecutionCompleted { .. }

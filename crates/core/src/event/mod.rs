@@ -35,7 +35,7 @@ pub use blobs::{BlobKind, BlobRef, Keep};
 pub use failure::{Failure, FailureKind};
 pub use home::{HomeEvent, Role};
 pub use journal::{Entry, Level, MessageRole};
-pub use parts::{LoopEnd, Made, Opening, Origin, PauseReason, Place, SkipReason, Usage};
+pub use parts::{LoopEnd, Made, Origin, PauseReason, Place, SkipReason, Usage};
 pub(crate) use parts::{is_none_u32, is_one, is_zero, one};
 pub use pipeline::{Drift, Drifted, PipelineEvent, RollbackRecord, RollbackType, TriggeredBy};
 pub use run::RunEvent;

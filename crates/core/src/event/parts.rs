@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Text;
-use crate::{ArtifactId, ArtifactRecordId, BranchNo, Digest, GateId, PipelineId, RunId, SessionId, StepId};
+use crate::{ArtifactId, ArtifactRecordId, BranchNo, Digest, PipelineId, RunId, SessionId, StepId};
 
 /// Where a run comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,25 +115,6 @@ impl Usage {
             cache_write_tokens: self.cache_write_tokens.saturating_add(other.cache_write_tokens),
             cost_micros: self.cost_micros.saturating_add(other.cost_micros),
         }
-    }
-}
-
-/// What an attempt begins with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Opening {
-    /// Work for the runner.
-    #[default]
-    Work,
-    /// A form for a person.
-    Form(GateId),
-    /// A question for a person, before a script runs.
-    Input(GateId),
-}
-
-impl Opening {
-    pub(super) fn is_work(&self) -> bool {
-        *self == Self::Work
     }
 }
 

@@ -10,11 +10,12 @@ use serde_json::{Map, Value};
 use super::Text;
 use super::failure::Failure;
 use super::parts::{
-    LoopEnd, Made, Opening, Origin, PauseReason, Place, SkipReason, Usage, is_none_u32, is_one, is_zero, one,
+    LoopEnd, Made, Origin, PauseReason, Place, SkipReason, Usage, is_none_u32, is_one, is_zero, one,
 };
-use crate::budget::{Amounts, Reached, Scope};
+use crate::assurance::{Assurance, Level};
+use crate::budget::{Amounts, Scope};
 use crate::plan::Choice;
-use crate::state::run::FrontDelta;
+use crate::state::run::{Ask, FrontDelta};
 use crate::{ArtifactRecordId, BranchNo, Digest, ExecNo, GateId, NodeNo, RollbackId, Timestamp};
 
 /// Events of a run.
@@ -78,31 +79,52 @@ pub enum RunEvent {
         /// What decided it.
         why: SkipReason,
     },
-    /// A person is asked whether a step may begin.
-    #[serde(rename = "ask_start")]
-    StartAsked {
+    /// An execution opened a gate. A gate that it had open before is answered by this.
+    #[serde(rename = "asked")]
+    Asked {
         /// Which execution.
         x: ExecNo,
-        /// The question.
+        /// The gate.
         gate: GateId,
-        /// What it is about.
+        /// What is asked.
+        ask: Ask,
+        /// Covers everything that the person is shown.
         digest: Digest,
+        /// The weakest proof that an answer needs.
+        #[serde(default, skip_serializing_if = "Level::is_local")]
+        minimum: Level,
+        /// When it can no longer be answered.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expires: Option<Timestamp>,
     },
-    /// It may.
-    #[serde(rename = "start_ok")]
-    StartApproved {
+    /// A person approved a start or a result, or accepted a result that failed its check.
+    #[serde(rename = "approved")]
+    Approved {
         /// Which execution.
         x: ExecNo,
-        /// The question.
+        /// The gate.
         gate: GateId,
+        /// What was shown.
+        digest: Digest,
+        /// How the answer was proved.
+        #[serde(default, skip_serializing_if = "Assurance::is_local")]
+        assurance: Assurance,
+        /// Whether the person changed outputs in approving.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        edited: bool,
     },
-    /// It may not, for now.
-    #[serde(rename = "start_no")]
-    StartRejected {
+    /// A person rejected a start, or stopped work that had failed its check or used up its budget.
+    #[serde(rename = "rejected")]
+    Rejected {
         /// Which execution.
         x: ExecNo,
-        /// The question.
+        /// The gate.
         gate: GateId,
+        /// What was shown.
+        digest: Digest,
+        /// How the answer was proved.
+        #[serde(default, skip_serializing_if = "Assurance::is_local")]
+        assurance: Assurance,
         /// Why.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         feedback: Option<Text>,
@@ -118,9 +140,6 @@ pub enum RunEvent {
         /// The attempt at that revision, from 1.
         #[serde(rename = "a", default = "one", skip_serializing_if = "is_one")]
         attempt: u32,
-        /// What it begins with.
-        #[serde(rename = "o", default, skip_serializing_if = "Opening::is_work")]
-        opening: Opening,
         /// When its work must be done.
         #[serde(rename = "by", default, skip_serializing_if = "Option::is_none")]
         deadline: Option<Timestamp>,
@@ -131,25 +150,24 @@ pub enum RunEvent {
         /// Which execution.
         x: ExecNo,
     },
-    /// A person filled in a form.
+    /// A person filled in a form, answered a script's question, or said what to change after a failed check.
     #[serde(rename = "submitted")]
-    FormSubmitted {
+    Submitted {
         /// Which execution.
         x: ExecNo,
-        /// The form.
+        /// The gate.
         gate: GateId,
-        /// What was filled in.
+        /// What was shown.
+        digest: Digest,
+        /// How the answer was proved.
+        #[serde(default, skip_serializing_if = "Assurance::is_local")]
+        assurance: Assurance,
+        /// The values of a form.
+        #[serde(default, skip_serializing_if = "Map::is_empty")]
         fields: Map<String, Value>,
-    },
-    /// A person answered a question inside a step.
-    #[serde(rename = "input")]
-    InputGiven {
-        /// Which execution.
-        x: ExecNo,
-        /// The question.
-        gate: GateId,
-        /// The answer.
-        text: Text,
+        /// The answer to a question.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<Text>,
         /// When the work that follows must be done.
         #[serde(rename = "by", default, skip_serializing_if = "Option::is_none")]
         deadline: Option<Timestamp>,
@@ -192,94 +210,51 @@ pub enum RunEvent {
         #[serde(default, skip_serializing_if = "Usage::is_zero")]
         usage: Usage,
     },
-    /// A person is asked for guidance after a failed check.
-    #[serde(rename = "ask_help")]
-    GuidanceAsked {
-        /// Which execution.
-        x: ExecNo,
-        /// The question.
-        gate: GateId,
-    },
-    /// A person gave guidance.
-    #[serde(rename = "help")]
-    GuidanceGiven {
-        /// Which execution.
-        x: ExecNo,
-        /// The question.
-        gate: GateId,
-        /// The guidance.
-        text: Text,
-    },
-    /// A budget is used up: a person is asked whether to raise it.
-    #[serde(rename = "ask_budget")]
-    BudgetAsked {
-        /// Which execution.
-        x: ExecNo,
-        /// The question.
-        gate: GateId,
-        /// Which budget.
-        #[serde(flatten)]
-        reached: Reached,
-        /// Whether a check waits, and not the work itself.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        check: bool,
-    },
     /// A person raised a budget, and the work goes on.
     #[serde(rename = "budget")]
     BudgetRaised {
         /// Which execution.
         x: ExecNo,
-        /// The question.
+        /// The gate.
         gate: GateId,
+        /// What was shown.
+        digest: Digest,
+        /// How the answer was proved.
+        #[serde(default, skip_serializing_if = "Assurance::is_local")]
+        assurance: Assurance,
         /// Whose budget.
         scope: Scope,
         /// By how much.
         by: Amounts,
-        /// Whether a check goes on, and not the work itself.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        check: bool,
         /// When the work that follows must be done.
         #[serde(rename = "until", default, skip_serializing_if = "Option::is_none")]
         deadline: Option<Timestamp>,
     },
-    /// A person is asked whether the result is good.
-    #[serde(rename = "ask_done")]
-    CompletionAsked {
-        /// Which execution.
-        x: ExecNo,
-        /// The question.
-        gate: GateId,
-        /// What was shown.
-        digest: Digest,
-    },
-    /// A person agrees, and more must.
+    /// A person approved, and more must.
     #[serde(rename = "agreed")]
     ApprovalGiven {
         /// Which execution.
         x: ExecNo,
-        /// The question.
-        gate: GateId,
-    },
-    /// It is.
-    #[serde(rename = "done_ok")]
-    CompletionApproved {
-        /// Which execution.
-        x: ExecNo,
-        /// The question.
+        /// The gate.
         gate: GateId,
         /// What was shown.
         digest: Digest,
-        /// Whether the person changed outputs in approving.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        edited: bool,
+        /// How the answer was proved.
+        #[serde(default, skip_serializing_if = "Assurance::is_local")]
+        assurance: Assurance,
     },
-    /// It is not; it is to be changed.
+    /// A person wants a result changed.
     #[serde(rename = "revise")]
     RevisionAsked {
         /// Which execution.
         x: ExecNo,
-        /// The question.
+        /// The gate.
         gate: GateId,
+        /// What was shown.
+        digest: Digest,
+        /// How the answer was proved.
+        #[serde(default, skip_serializing_if = "Assurance::is_local")]
+        assurance: Assurance,
         /// What is to be changed.
         feedback: Text,
     },
@@ -327,11 +302,18 @@ pub enum RunEvent {
         #[serde(default, skip_serializing_if = "Usage::is_zero")]
         usage: Usage,
     },
-    /// A person wants a failed step tried once more.
+    /// A failed step is tried once more.
     #[serde(rename = "retried")]
     RetryGranted {
         /// Which execution.
         x: ExecNo,
+        /// The gate.
+        gate: GateId,
+        /// What was shown.
+        digest: Digest,
+        /// How the answer was proved.
+        #[serde(default, skip_serializing_if = "Assurance::is_local")]
+        assurance: Assurance,
         /// Whether a revision is granted and not an attempt.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         revision: bool,
@@ -347,7 +329,7 @@ pub enum RunEvent {
     /// A gate of the plan was reached.
     #[serde(rename = "ask")]
     GateAsked {
-        /// The question.
+        /// The gate.
         gate: GateId,
         /// The branch.
         #[serde(rename = "b", default, skip_serializing_if = "is_zero")]
@@ -357,12 +339,25 @@ pub enum RunEvent {
         place: Place,
         /// What can be answered.
         choice: Arc<Choice>,
+        /// Covers everything that the person is shown.
+        digest: Digest,
+        /// The weakest proof that an answer needs.
+        #[serde(default, skip_serializing_if = "Level::is_local")]
+        minimum: Level,
+        /// When it can no longer be answered.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expires: Option<Timestamp>,
     },
     /// A gate of the plan was answered.
     #[serde(rename = "answered")]
     GateAnswered {
-        /// The question.
+        /// The gate.
         gate: GateId,
+        /// What was shown.
+        digest: Digest,
+        /// How the answer was proved.
+        #[serde(default, skip_serializing_if = "Assurance::is_local")]
+        assurance: Assurance,
         /// The label that was picked.
         option: Text,
         /// What the person added.

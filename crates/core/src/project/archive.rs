@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::executions::{execution_row, outputs};
+use super::questions::openness;
 use crate::paths::run_folder;
 use crate::places::{
     archived_beside, archived_checkpoint, archived_run, output_file, output_folder, own_folder,
@@ -29,7 +30,7 @@ pub(super) fn rolled_back(
             items.execution(before, execution, &folder, changes);
         }
     }
-    close(&retired.gates, rollback, changes);
+    close(after, &retired.gates, rollback, changes);
 }
 
 fn retired_by(run: &RunState, rollback: RollbackId) -> Option<&Retired> {
@@ -37,16 +38,18 @@ fn retired_by(run: &RunState, rollback: RollbackId) -> Option<&Retired> {
     retired.find(|retired| retired.by == rollback)
 }
 
-fn close(gates: &[(GateId, Arc<Gate>)], rollback: RollbackId, changes: &mut Vec<RowChange>) {
+fn close(run: &RunState, gates: &[(GateId, Arc<Gate>)], rollback: RollbackId, changes: &mut Vec<RowChange>) {
     for (_, gate) in gates {
-        let cells = vec![("open", false.into()), ("rollback", rollback.0.into())];
+        let mut cells = openness(run, false);
+        cells.push(("rollback", rollback.0.into()));
         changes.push(RowChange { table: Table::Gate, op: Op::Patch(gate.n, cells) });
     }
 }
 
-fn reopen<'a>(gates: impl Iterator<Item = &'a Arc<Gate>>, changes: &mut Vec<RowChange>) {
+fn reopen<'a>(run: &RunState, gates: impl Iterator<Item = &'a Arc<Gate>>, changes: &mut Vec<RowChange>) {
     for gate in gates {
-        let cells = vec![("open", true.into()), ("rollback", Cell::Null)];
+        let mut cells = openness(run, true);
+        cells.push(("rollback", Cell::Null));
         changes.push(RowChange { table: Table::Gate, op: Op::Patch(gate.n, cells) });
     }
 }
@@ -71,9 +74,9 @@ pub(super) fn undone(
         }
     }
     if let Some(fresh) = retired_by(after, rollback) {
-        close(&fresh.gates, rollback, changes);
+        close(after, &fresh.gates, rollback, changes);
     }
-    reopen(retired.gates.iter().map(|(_, gate)| gate), changes);
+    reopen(after, retired.gates.iter().map(|(_, gate)| gate), changes);
 }
 
 /// The whole run was removed.
@@ -91,7 +94,8 @@ pub(super) fn removed(before: &RunState, rollback: RollbackId, archive: &str, ch
         items.execution(before, execution, &format!("{folder}/{own}"), changes);
     }
     for gate in before.gates.values() {
-        let cells = vec![("open", false.into()), ("rollback", mark.clone())];
+        let mut cells = openness(before, false);
+        cells.push(("rollback", mark.clone()));
         changes.push(RowChange { table: Table::Gate, op: Op::Patch(gate.n, cells) });
     }
 }
@@ -102,7 +106,7 @@ pub(super) fn restored(before: &RunState, after: &RunState, changes: &mut Vec<Ro
         hide(x, new, &Cell::Null, changes);
         changed(after, x, old, new, changes);
     }
-    reopen(before.gates.values(), changes);
+    reopen(before, before.gates.values(), changes);
 }
 
 /// Work that was in flight comes back failed.

@@ -11,6 +11,7 @@ mod questions;
 mod run;
 mod spending;
 
+pub use questions::about;
 #[cfg(test)]
 pub(crate) use run::execution_of;
 

@@ -1,16 +1,16 @@
 //! Rows of runs, and which rows each event of a run changes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::executions::{execution_row, outputs};
 use super::{Columns, archive};
 use crate::budget::Measure;
-use crate::event::{Event, Made, Opening, Origin, RunEvent};
+use crate::event::{Event, Made, Origin, Place, RunEvent};
 use crate::places::output_file;
 use crate::rows::{Cell, Op, RowChange, Table};
 use crate::state::Stamp;
-use crate::state::run::{Execution, GateKind, Output, RunState};
-use crate::{ExecNo, GateId, Ids, RunId};
+use crate::state::run::{Ask, AskKind, Execution, Gate, Output, RunState};
+use crate::{BranchNo, Digest, ExecNo, GateId, Ids, Level, RunId, Timestamp};
 
 pub(super) fn project(
     id: RunId,
@@ -27,6 +27,9 @@ pub(super) fn project(
         ids: Ids::beside(stamp.command),
         artifacts: before.rows.artifacts,
         interactions: before.rows.interactions,
+        gates: before.rows.gates,
+        opened: BTreeMap::new(),
+        asking: BTreeMap::new(),
         closed: BTreeSet::new(),
     };
     let mut touched = BTreeSet::new();
@@ -48,23 +51,17 @@ pub(super) fn project(
 pub(crate) fn execution_of(event: &RunEvent) -> Option<ExecNo> {
     match event {
         RunEvent::ExecutionMade { x, .. }
-        | RunEvent::StartAsked { x, .. }
-        | RunEvent::StartApproved { x, .. }
-        | RunEvent::StartRejected { x, .. }
+        | RunEvent::Asked { x, .. }
+        | RunEvent::Approved { x, .. }
+        | RunEvent::Rejected { x, .. }
         | RunEvent::AttemptBegan { x, .. }
         | RunEvent::AttemptRestarted { x }
-        | RunEvent::FormSubmitted { x, .. }
-        | RunEvent::InputGiven { x, .. }
+        | RunEvent::Submitted { x, .. }
         | RunEvent::ArtifactMade { x, .. }
         | RunEvent::WorkDone { x, .. }
         | RunEvent::Checked { x, .. }
-        | RunEvent::GuidanceAsked { x, .. }
-        | RunEvent::GuidanceGiven { x, .. }
-        | RunEvent::BudgetAsked { x, .. }
         | RunEvent::BudgetRaised { x, .. }
-        | RunEvent::CompletionAsked { x, .. }
         | RunEvent::ApprovalGiven { x, .. }
-        | RunEvent::CompletionApproved { x, .. }
         | RunEvent::RevisionAsked { x, .. }
         | RunEvent::ArtifactPromoted { x, .. }
         | RunEvent::ExecutionCompleted { x, .. }
@@ -102,6 +99,11 @@ pub(super) struct Rows<'a> {
     pub ids: Ids,
     artifacts: u32,
     pub interactions: u32,
+    gates: u32,
+    /// Gates that the command opened.
+    pub opened: BTreeMap<GateId, Gate>,
+    /// The gates among them that executions opened.
+    pub asking: BTreeMap<ExecNo, GateId>,
     /// Gates whose answers are written: closing what is left does not overwrite them.
     pub closed: BTreeSet<GateId>,
 }
@@ -114,63 +116,58 @@ impl<'a> Rows<'a> {
 
     fn event(&mut self, event: &RunEvent, changes: &mut Vec<RowChange>) {
         match event {
-            RunEvent::StartAsked { gate, .. }
-            | RunEvent::GuidanceAsked { gate, .. }
-            | RunEvent::BudgetAsked { gate, .. }
-            | RunEvent::CompletionAsked { gate, .. }
-            | RunEvent::GateAsked { gate, .. } => self.opened(*gate, changes),
-            RunEvent::AttemptBegan { opening, .. } => match opening {
-                Opening::Form(gate) | Opening::Input(gate) => self.opened(*gate, changes),
-                Opening::Work => {}
-            },
-            RunEvent::StartApproved { x, gate } => {
-                self.answered(*gate, "approved", changes);
-                self.said(*x, "approval_to_start", "approved", "started", changes);
+            RunEvent::Asked { x, gate, ask, digest, minimum, expires } => {
+                self.begin_answered(*x, changes);
+                let Some(execution) = self.left(*x) else { return };
+                let (branch, place) = (execution.branch, execution.place.clone());
+                let mut open = self.new_gate(branch, place, ask.clone(), *digest, *minimum, *expires);
+                (open.x, open.revision) = (Some(*x), execution.revision);
+                self.opened(*gate, open, changes);
             }
-            RunEvent::StartRejected { x, gate, feedback } => {
-                self.answered(*gate, "rejected", changes);
-                let said = feedback.as_deref().unwrap_or("rejected");
-                self.said(*x, "approval_to_start", said, "not started", changes);
+            RunEvent::GateAsked { gate, branch, place, choice, digest, minimum, expires } => {
+                let ask = Ask::Choice(choice.clone());
+                let open = self.new_gate(*branch, place.clone(), ask, *digest, *minimum, *expires);
+                self.opened(*gate, open, changes);
             }
-            RunEvent::FormSubmitted { gate, .. } => self.answered(*gate, "submitted", changes),
-            RunEvent::InputGiven { x, gate, text, .. } => {
-                self.answered(*gate, "submitted", changes);
-                self.said(*x, "script_input", text, "script started", changes);
+            RunEvent::AttemptBegan { x, .. } => self.begin_answered(*x, changes),
+            RunEvent::Approved { x, gate, edited, .. } => self.approved(*x, *gate, *edited, changes),
+            RunEvent::Rejected { x, gate, feedback, .. } => {
+                self.rejected(*x, *gate, feedback.as_ref(), changes);
             }
-            RunEvent::GuidanceGiven { x, gate, text } => {
-                self.answered(*gate, "submitted", changes);
-                self.said(*x, "validation_feedback", text, "attempt started", changes);
+            RunEvent::Submitted { x, gate, fields, text, .. } => {
+                self.submitted(*x, *gate, fields, text.as_ref(), changes);
             }
             RunEvent::BudgetRaised { x, gate, by, .. } => {
                 self.answered(*gate, "raised", changes);
                 let measure = Measure::ALL.into_iter().find(|measure| by.get(*measure) > 0);
                 let said = measure.map(|measure| measure.words(by.get(measure))).unwrap_or_default();
-                self.said(*x, "budget", &format!("raise by {said}"), "work goes on", changes);
+                self.said(Some(*x), "budget", &format!("raise by {said}"), "work goes on", changes);
             }
-            RunEvent::ApprovalGiven { x, gate } => {
-                let starts = self.before.gates.get(gate).is_some_and(|g| g.kind == GateKind::ApproveStart);
+            RunEvent::ApprovalGiven { x, gate, .. } => {
+                let starts = self.kind(*gate) == Some(AskKind::Start);
                 let kind = if starts { "approval_to_start" } else { "approval_to_complete" };
-                self.said(*x, kind, "approved", "more approvals are needed", changes);
+                self.said(Some(*x), kind, "approved", "more approvals are needed", changes);
+                self.approved_by_one(*gate, changes);
             }
-            RunEvent::CompletionApproved { x, gate, edited, .. } => {
-                self.answered(*gate, "approved", changes);
-                let said = if *edited { "approved with changes" } else { "approved" };
-                self.said(*x, "approval_to_complete", said, "completed", changes);
-            }
-            RunEvent::RevisionAsked { x, gate, feedback } => {
+            RunEvent::RevisionAsked { x, gate, feedback, .. } => {
                 self.answered(*gate, "revision", changes);
                 let is_over = self.before.execution(*x).is_some_and(|e| e.revision >= e.max_revisions);
                 let response = if is_over { "revisions used up, failed" } else { "revision started" };
-                self.said(*x, "revision_request", feedback, response, changes);
+                self.said(Some(*x), "revision_request", feedback, response, changes);
             }
-            RunEvent::GateAnswered { gate, option, .. } => {
+            RunEvent::RetryGranted { x, gate, .. } => {
+                self.answered(*gate, "retried", changes);
+                self.said(Some(*x), "retry", "retry", "attempt started", changes);
+            }
+            RunEvent::GateAnswered { gate, option, feedback, .. } => {
                 self.answered(*gate, option, changes);
-                // Keeps the ordinals of what people said in step with the state.
-                self.interactions += 1;
+                let said = feedback.as_ref().map_or_else(|| option.to_string(), |f| format!("{option}: {f}"));
+                self.said(None, "choice", &said, "answered", changes);
             }
             RunEvent::ArtifactMade { x, made } => self.made(*x, made, changes),
             RunEvent::ExecutionFailed { x, .. } => {
-                if let Some(gate) = self.before.execution(*x).and_then(|e| e.state.gate()) {
+                let gate = self.asking.get(x).copied();
+                if let Some(gate) = gate.or_else(|| self.before.execution(*x).and_then(|e| e.gate)) {
                     self.answered(gate, "closed", changes);
                 }
             }
@@ -199,7 +196,6 @@ impl<'a> Rows<'a> {
             | RunEvent::ArtifactPromoted { .. }
             | RunEvent::ExecutionCompleted { .. }
             | RunEvent::AttemptFailed { .. }
-            | RunEvent::RetryGranted { .. }
             | RunEvent::NoteQueued { .. }
             | RunEvent::FrontMoved { .. }
             | RunEvent::LoopEnded { .. }
@@ -209,6 +205,21 @@ impl<'a> Rows<'a> {
             | RunEvent::Paused { .. }
             | RunEvent::Resumed {} => {}
         }
+    }
+
+    fn new_gate(
+        &mut self,
+        branch: BranchNo,
+        place: Place,
+        ask: Ask,
+        digest: Digest,
+        minimum: Level,
+        expires: Option<Timestamp>,
+    ) -> Gate {
+        let (n, opened_at) = (self.gates, self.stamp.at);
+        self.gates += 1;
+        let (x, revision, shown, approvals) = (None, 0, Vec::new(), Vec::new());
+        Gate { n, branch, place, x, revision, ask, shown, digest, minimum, expires, opened_at, approvals }
     }
 
     fn made(&mut self, x: ExecNo, made: &Made, changes: &mut Vec<RowChange>) {
@@ -241,7 +252,8 @@ impl<'a> Rows<'a> {
     /// The row of an execution, and those of its outputs that changed.
     fn execution(&self, x: ExecNo, changes: &mut Vec<RowChange>) {
         let Some(after) = self.left(x) else { return };
-        let before = self.before.execution(x).map(AsRef::as_ref);
+        // A rollback that is undone brings executions back: their rows are there.
+        let before = self.before.graph.any_execution(x).map(AsRef::as_ref);
         changes.extend(execution_row(self.after, x, before, after));
         let Some(before) = before else { return };
         outputs(self.after, before, after, changes);

@@ -6,42 +6,37 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::Scene;
-use crate::command::{Command, Decide, HomeCommand, PipelineCommand, RunCommand};
+use crate::command::{Answer, Command, HomeCommand, PipelineCommand, RunCommand};
 use crate::commands::add_checkpoint::AddCheckpoint;
-use crate::commands::answer_gate::AnswerGate;
 use crate::commands::apply_pipeline::{ApplyCheckpoint, ApplyPipeline};
-use crate::commands::approve_complete::ApproveComplete;
 use crate::commands::create_pipeline::CreatePipeline;
 use crate::commands::record_outcome::{Collected, Outcome, RecordOutcome};
 use crate::commands::roll_back::{RollBack, Target};
 use crate::commands::start_run::{Source, StartRun};
-use crate::commands::submit_form::SubmitForm;
 use crate::commands::update_checkpoint::UpdateCheckpoint;
 use crate::commands::update_pipeline::UpdatePipeline;
 use crate::definition::{CheckpointDefinition, PipelineConfig};
 use crate::event::{Entry, Failure, RollbackType, Usage};
 use crate::state::PipelineState;
-use crate::state::run::{EffectId, ExecutionState, Part};
-use crate::{CheckpointId, Digest, ExecNo, PipelineId, Plan, RunId};
+use crate::state::run::{AskKind, EffectId, ExecutionState, Gate, Part};
+use crate::{CheckpointId, Digest, ExecNo, PipelineId, Plan, RunId, State, StreamId};
 
 /// A command that a test may still change.
 #[derive(Clone, Debug)]
 pub(crate) struct When(pub Command);
 
 impl When {
-    /// The decision inside.
-    pub fn decision(&mut self) -> &mut Decide {
+    /// The answer inside.
+    pub fn decision(&mut self) -> &mut Answer {
         match &mut self.0 {
-            Command::Run(
-                _,
-                RunCommand::ApproveStart(decision)
-                | RunCommand::RejectStart(decision)
-                | RunCommand::RequestRevision(decision),
-            ) => decision,
-            Command::Run(_, RunCommand::ApproveComplete(command)) => &mut command.decision,
-            other => panic!("no decision in {other:?}"),
+            Command::Run(_, RunCommand::Answer(answer)) => answer,
+            other => panic!("no answer in {other:?}"),
         }
     }
+}
+
+fn answer_of(n: u32, answer: Answer) -> When {
+    on_run(n, RunCommand::Answer(answer))
 }
 
 pub(crate) fn pipeline_id() -> PipelineId {
@@ -91,35 +86,45 @@ pub(crate) fn on_run(n: u32, command: RunCommand) -> When {
     When(Command::Run(run_id(n), command))
 }
 
-pub(crate) fn start_step(n: u32) -> When {
-    on_run(n, RunCommand::StartStep)
+/// Begins a run that was only made.
+pub(crate) fn begin(n: u32) -> When {
+    on_run(n, RunCommand::Begin)
+}
+
+/// Begins a run that was only made, or starts its step that waits for it, as somebody would who does not look.
+pub(crate) fn start_step(scene: &Scene, n: u32) -> When {
+    let state = match scene.states.get(&StreamId::Run(run_id(n))) {
+        Some(State::Run(state)) => state,
+        _ => return begin(n),
+    };
+    match state.to_start() {
+        Some(x) => answer_of(n, Answer::of(x, AskKind::Begin, "start")),
+        None => begin(n),
+    }
 }
 
 pub(crate) fn approve_start(n: u32, x: u32) -> When {
-    on_run(n, RunCommand::ApproveStart(Decide::on(ExecNo(x))))
+    answer_of(n, Answer::of(ExecNo(x), AskKind::Start, "approve"))
 }
 
 pub(crate) fn reject_start(n: u32, x: u32) -> When {
-    on_run(n, RunCommand::RejectStart(Decide::on(ExecNo(x))))
+    answer_of(n, Answer::of(ExecNo(x), AskKind::Start, "reject"))
 }
 
 pub(crate) fn submit(n: u32, x: u32, fields: Value) -> When {
     let Value::Object(fields) = fields else { panic!("fields are an object") };
-    on_run(n, RunCommand::SubmitForm(SubmitForm { x: ExecNo(x), fields, files: Vec::new() }))
+    answer_of(n, Answer { fields, ..Answer::of(ExecNo(x), AskKind::Form, "submit") })
 }
 
 /// Approves what is shown now.
 pub(crate) fn approve(scene: &Scene, n: u32, x: u32) -> When {
-    let state = scene.state(n);
-    let gate = state.execution(ExecNo(x)).and_then(|e| e.state.gate());
-    let digest = gate.and_then(|gate| state.gates.get(&gate)).and_then(|gate| gate.digest);
-    let decision = Decide { digest, ..Decide::on(ExecNo(x)) };
-    on_run(n, RunCommand::ApproveComplete(ApproveComplete { decision, edits: Vec::new() }))
+    let digest = scene.shown(n, x);
+    answer_of(n, Answer { digest, ..Answer::of(ExecNo(x), AskKind::Result, "approve") })
 }
 
 pub(crate) fn revise(n: u32, x: u32, feedback: &str) -> When {
-    let decision = Decide { feedback: Some(feedback.into()), ..Decide::on(ExecNo(x)) };
-    on_run(n, RunCommand::RequestRevision(decision))
+    let feedback = Some(feedback.into());
+    answer_of(n, Answer { feedback, ..Answer::of(ExecNo(x), AskKind::Result, "revise") })
 }
 
 pub(crate) fn pause(n: u32) -> When {
@@ -127,7 +132,7 @@ pub(crate) fn pause(n: u32) -> When {
 }
 
 pub(crate) fn resume(n: u32) -> When {
-    on_run(n, RunCommand::Resume)
+    on_run(n, RunCommand::Resume { decides: false })
 }
 
 pub(crate) fn abort(n: u32) -> When {
@@ -135,7 +140,7 @@ pub(crate) fn abort(n: u32) -> When {
 }
 
 pub(crate) fn retry(n: u32, x: u32) -> When {
-    on_run(n, RunCommand::Retry(ExecNo(x)))
+    answer_of(n, Answer::of(ExecNo(x), AskKind::Failed, "retry"))
 }
 
 /// The work that an execution owes is done.
@@ -160,13 +165,13 @@ pub(crate) fn approve_all(scene: &mut Scene, n: u32) {
         let Some((x, execution)) = scene.state(n).current() else { return };
         let when = match execution.state {
             ExecutionState::Pending if scene.state(n).owed.is_empty() && is_form(scene, execution.body) => {
-                start_step(n)
+                start_step(scene, n)
             }
-            ExecutionState::AwaitingStart(_) => approve_start(n, x.0),
-            ExecutionState::Working(crate::state::run::Stage::Form(_)) => {
+            ExecutionState::AwaitingStart => approve_start(n, x.0),
+            ExecutionState::Working(crate::state::run::Stage::Form) => {
                 submit(n, x.0, json!({"answer": "yes"}))
             }
-            ExecutionState::AwaitingComplete(_) => approve(scene, n, x.0),
+            ExecutionState::AwaitingComplete => approve(scene, n, x.0),
             ExecutionState::Pending
             | ExecutionState::Working(_)
             | ExecutionState::Completed
@@ -257,7 +262,20 @@ pub(crate) fn cancel(n: u32, x: u32) -> When {
 }
 
 pub(crate) fn input(n: u32, x: u32, text: &str) -> When {
-    on_run(n, RunCommand::GiveInput { x: ExecNo(x), text: text.into() })
+    let feedback = Some(text.into());
+    answer_of(n, Answer { feedback, ..Answer::of(ExecNo(x), AskKind::Input, "submit") })
+}
+
+/// Says what to do about a failed check.
+pub(crate) fn guide(n: u32, x: u32, option: &str, text: &str) -> When {
+    let feedback = (!text.is_empty()).then(|| text.into());
+    answer_of(n, Answer { feedback, ..Answer::of(ExecNo(x), AskKind::Guidance, option) })
+}
+
+/// Raises a budget that is used up, or stops the work.
+pub(crate) fn budget(n: u32, x: u32, option: &str, amount: Option<&str>) -> When {
+    let feedback = amount.map(Into::into);
+    answer_of(n, Answer { feedback, ..Answer::of(ExecNo(x), AskKind::Budget, option) })
 }
 
 pub(crate) fn note(n: u32, x: u32, text: &str) -> When {
@@ -295,12 +313,9 @@ pub(crate) fn journal(scene: &Scene, n: u32, x: u32, entries: Vec<Entry>) -> Whe
 
 /// Answers the open gate of a plan's step.
 pub(crate) fn answer(scene: &Scene, n: u32, step: &str, option: &str) -> When {
-    let at = |place: &crate::event::Place| &*place.step.0 == step;
-    let open = scene.state(n).gates.iter();
-    let mut open = open.filter(|(_, gate)| gate.choice.as_ref().is_some_and(|(_, place, _)| at(place)));
-    let gate = open.next().map(|(id, _)| *id).expect("an open gate");
-    on_run(
-        n,
-        RunCommand::AnswerGate(AnswerGate { gate, option: option.into(), feedback: None, digest: None }),
-    )
+    let mut open = scene.state(n).gates.iter();
+    let at = |gate: &Gate| gate.x.is_none() && &*gate.place.step.0 == step;
+    let (id, gate) = open.find(|(_, gate)| at(gate)).expect("an open gate");
+    let answer = Answer::new(crate::Target::Gate(*id), AskKind::Choice, option);
+    answer_of(n, Answer { digest: Some(gate.digest), ..answer })
 }

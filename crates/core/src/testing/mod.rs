@@ -25,7 +25,8 @@ use crate::event::{Origin, encode};
 use crate::facts::{Evaluator, Facts, Verdict};
 use crate::state::{PipelineState, RunState};
 use crate::{
-    Actor, CommandId, Digest, LoadedPlan, Plan, Rejection, State, StreamId, Timestamp, decide, needs,
+    Actor, Assurance, CommandId, Digest, LoadedPlan, Plan, Rejection, State, StreamId, Timestamp, decide,
+    needs,
 };
 
 /// A small world that commands act on.
@@ -36,6 +37,7 @@ pub(crate) struct Scene {
     commands: u64,
     pub now: Timestamp,
     pub actor: Actor,
+    pub assurance: Assurance,
     /// Every row that was appended, in order.
     pub log: Vec<Row>,
     /// The tables beside the log.
@@ -84,6 +86,7 @@ impl Scene {
             commands: 0,
             now: Timestamp(1_000_000),
             actor: Actor::person("ann"),
+            assurance: Assurance::default(),
             log: Vec::new(),
             picture: Picture::default(),
         }
@@ -128,6 +131,13 @@ impl Scene {
         self.state(n).execution(crate::ExecNo(x)).expect("an execution")
     }
 
+    /// The digest of what the open gate of an execution shows.
+    pub fn shown(&self, n: u32, x: u32) -> Option<crate::Digest> {
+        let state = self.state(n);
+        let gate = state.execution(crate::ExecNo(x)).and_then(|e| e.gate);
+        gate.and_then(|gate| state.gates.get(&gate)).map(|gate| gate.digest)
+    }
+
     /// The number that a run extends.
     pub fn extends(&self, n: u32) -> Option<u32> {
         match self.state(n).origin.as_ref() {
@@ -158,7 +168,13 @@ impl Scene {
         self.now = self.now.plus_seconds(1);
         let id =
             CommandId(Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0000 + u128::from(self.commands)));
-        let envelope = Envelope { id, at: self.now, actor: self.actor.clone(), command: when.0 };
+        let envelope = Envelope {
+            id,
+            at: self.now,
+            actor: self.actor.clone(),
+            assurance: self.assurance,
+            command: when.0,
+        };
         let mut empty = BTreeMap::new();
         let decision = loop {
             let mut world = World::default();

@@ -6,7 +6,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::decision::Decision;
-use crate::event::{Event, Opening, Origin, PipelineEvent, RunEvent};
+use crate::event::{Event, Origin, PipelineEvent, RunEvent};
 
 /// The events of a decision, a line each, in the order of streams and time.
 pub(super) fn show(decision: &Decision) -> String {
@@ -62,17 +62,14 @@ fn show_run(event: &RunEvent) -> String {
         RunEvent::ExecutionMade { x, name, position, place, .. } => {
             format!("ExecutionMade {x} {} at {position}", name.as_deref().unwrap_or(&place.step.0))
         }
-        RunEvent::AttemptBegan { x, revision, attempt, opening, .. } => {
-            let opening = match opening {
-                Opening::Work => "work",
-                Opening::Form(_) => "form",
-                Opening::Input(_) => "input",
-            };
-            format!("AttemptBegan {x} revision {revision} attempt {attempt} {opening}")
+        RunEvent::AttemptBegan { x, revision, attempt, .. } => {
+            format!("AttemptBegan {x} revision {revision} attempt {attempt}")
         }
-        RunEvent::FormSubmitted { x, fields, .. } => {
-            format!("FormSubmitted {x} {}", Value::Object(fields.clone()))
-        }
+        RunEvent::Asked { x, ask, .. } => format!("Asked {x} {}", ask.kind().name()),
+        RunEvent::Submitted { x, fields, text, .. } => match text {
+            Some(text) => format!("Submitted {x} {text}"),
+            None => format!("Submitted {x} {}", Value::Object(fields.clone())),
+        },
         RunEvent::ArtifactMade { x, made } => {
             format!("ArtifactMade {x} {}.{} ({} bytes)", made.name, made.format, made.size)
         }

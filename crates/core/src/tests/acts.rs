@@ -4,14 +4,13 @@ use serde_json::json;
 
 use super::model::Model;
 use crate::budget::{Measure, Reached, Scope};
-use crate::command::{Decide, PipelineCommand, RunCommand};
-use crate::commands::answer_gate::AnswerGate;
+use crate::command::{PipelineCommand, RunCommand};
 use crate::commands::record_drift::RecordDrift;
 use crate::commands::record_outcome::{Outcome, RecordOutcome};
 use crate::event::{Drift, Drifted, Failure, Usage};
 use crate::state::run::{EffectId, ExecutionState, Part, RunState, Stage, TimerId, TimerKind};
 use crate::testing::{self, Scene, When};
-use crate::{Actor, Digest, ExecNo, GateId, RollbackId, State, StreamId};
+use crate::{Actor, Digest, ExecNo, RollbackId, State, StreamId};
 
 /// How a decision is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,17 +145,17 @@ fn due(n: u32, x: u32, state: ExecutionState, b: u32) -> Act {
     let step = |step: Step| Act::On(n, On::Step(x, step));
     match state {
         ExecutionState::Pending => Act::On(n, On::StartStep),
-        ExecutionState::AwaitingStart(_) => step(Step::ApproveStart(Care::Fresh)),
+        ExecutionState::AwaitingStart => step(Step::ApproveStart(Care::Fresh)),
         ExecutionState::Working(at) => match at {
-            Stage::Form(_) => step(Step::Submit(Made::Report)),
-            Stage::Input(_) | Stage::Guidance(_) => step(Step::Input(true)),
-            Stage::Budget(_) => step(Step::Budget(!b.is_multiple_of(4))),
+            Stage::Form => step(Step::Submit(Made::Report)),
+            Stage::Input | Stage::Guidance => step(Step::Input(true)),
+            Stage::Budget => step(Step::Budget(!b.is_multiple_of(4))),
             Stage::Work => step(Step::Outcome(if b.is_multiple_of(4) { Made::Broken } else { Made::Report })),
             Stage::Check => step(Step::Verdict(!b.is_multiple_of(3))),
             Stage::Retry => Act::On(n, On::Timer(false)),
         },
-        ExecutionState::AwaitingComplete(_) if b.is_multiple_of(4) => step(Step::Revise(true)),
-        ExecutionState::AwaitingComplete(_) => step(Step::Approve(Care::Fresh)),
+        ExecutionState::AwaitingComplete if b.is_multiple_of(4) => step(Step::Revise(true)),
+        ExecutionState::AwaitingComplete => step(Step::Approve(Care::Fresh)),
         ExecutionState::Completed => Act::On(n, On::Pause),
         ExecutionState::Failed => step(Step::Retry),
     }
@@ -204,7 +203,7 @@ fn nth_rollback(scene: &Scene, i: usize) -> RollbackId {
 
 fn on_run(n: u32, on: &On, scene: &mut Scene) -> When {
     match on {
-        On::StartStep => testing::start_step(n),
+        On::StartStep => testing::start_step(scene, n),
         On::Pause => testing::pause(n),
         On::Resume => testing::resume(n),
         On::Abort => testing::abort(n),
@@ -255,7 +254,14 @@ fn on_step(n: u32, x: u32, step: &Step, scene: &mut Scene) -> When {
             let answer = if *made == Made::Nothing { "" } else { "yes" };
             testing::submit(n, x, json!({"answer": answer}))
         }
-        Step::Input(full) => testing::input(n, x, if *full { "this one" } else { " " }),
+        Step::Input(full) => {
+            let text = if *full { "this one" } else { " " };
+            let stage = state(scene, n).and_then(|s| s.execution(ExecNo(x))).map(|e| e.state);
+            match stage {
+                Some(ExecutionState::Working(Stage::Guidance)) => testing::guide(n, x, "retry", text),
+                _ => testing::input(n, x, text),
+            }
+        }
         Step::Revise(full) => testing::revise(n, x, if *full { "shorter" } else { " " }),
         Step::Retry => testing::retry(n, x),
         Step::Cancel => testing::cancel(n, x),
@@ -265,22 +271,12 @@ fn on_step(n: u32, x: u32, step: &Step, scene: &mut Scene) -> When {
             let reached = Reached { scope: Scope::Pipeline, measure: Measure::Tokens, limit: 10, spent: 15 };
             outcome(scene, n, x, Outcome::OverBudget(reached))
         }
-        Step::Budget(raised) => budget(scene, n, x, *raised),
+        Step::Budget(raised) => testing::budget(n, x, if *raised { "raise" } else { "stop" }, None),
         Step::Verdict(passed) => {
             let reasons = if *passed { Vec::new() } else { vec!["too short".into()] };
             outcome(scene, n, x, Outcome::Judged { passed: *passed, reasons, usage: Usage::default() })
         }
     }
-}
-
-fn budget(scene: &Scene, n: u32, x: u32, raised: bool) -> When {
-    let gate = state(scene, n).and_then(|s| s.execution(ExecNo(x))?.state.gate());
-    let gate = gate.unwrap_or(GateId(uuid::Uuid::nil()));
-    let option = if raised { "raise" } else { "stop" };
-    testing::on_run(
-        n,
-        RunCommand::AnswerGate(AnswerGate { gate, option: option.into(), feedback: None, digest: None }),
-    )
 }
 
 fn work(made: Made) -> Outcome {
@@ -305,10 +301,9 @@ fn outcome(scene: &mut Scene, n: u32, x: u32, outcome: Outcome) -> When {
 }
 
 fn decision(scene: &mut Scene, n: u32, x: u32, care: Care, mut when: When) -> When {
-    let gate = state(scene, n).and_then(|s| s.execution(ExecNo(x))?.state.gate());
-    let shown = gate.and_then(|gate| state(scene, n)?.gates.get(&gate)?.digest);
-    let decide: &mut Decide = when.decision();
-    decide.digest = match care {
+    let gate = state(scene, n).and_then(|s| s.execution(ExecNo(x))?.gate);
+    let shown = gate.and_then(|gate| Some(state(scene, n)?.gates.get(&gate)?.digest));
+    when.decision().digest = match care {
         Care::Fresh | Care::Agent => shown,
         Care::Stale => Some(Digest::of(b"what was there before")),
         Care::Blind => None,

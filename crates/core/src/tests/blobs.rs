@@ -13,9 +13,16 @@ const NO_BLOBS: &[(&str, &str)] = &[
     ("token_issued", "secret"),
     ("sealed", "heads"),
     ("exec", "body"),
-    ("ask_start", "digest"),
-    ("ask_done", "digest"),
-    ("done_ok", "digest"),
+    ("asked", "digest"),
+    ("approved", "digest"),
+    ("rejected", "digest"),
+    ("submitted", "digest"),
+    ("budget", "digest"),
+    ("agreed", "digest"),
+    ("revise", "digest"),
+    ("retried", "digest"),
+    ("ask", "digest"),
+    ("answered", "digest"),
 ];
 
 /// All digests in a value, with the fields that hold them.

@@ -101,6 +101,7 @@ fn ladder(gates: u32) -> Plan {
             ChoiceOption { label: "yes".into(), action: ChoiceAction::Continue },
             ChoiceOption { label: "again".into(), action: ChoiceAction::Repeat(StepId::new(repeats)) },
         ],
+        ..Choice::default()
     };
     let mut steps = vec![step("w0", &[], PlanKind::Step)];
     let mut before = "w0".to_owned();

@@ -6,7 +6,9 @@ use super::replay::replay;
 use crate::event::{Event, RunEvent};
 use crate::rows::{Cell, Table};
 use crate::state::RunState;
-use crate::state::run::{EffectId, EffectKind, Execution, ExecutionState, Part, RunStatus, Stage, TimerKind};
+use crate::state::run::{
+    AskKind, EffectId, EffectKind, Execution, ExecutionState, Part, RunStatus, Stage, TimerKind,
+};
 use crate::testing::Scene;
 use crate::{ActorKind, Digest, ExecNo, GateId, RunId, State, StreamId};
 
@@ -53,10 +55,22 @@ fn bounds(run: &RunState) {
 fn waits(run: &RunState) {
     let gone = run.gone.is_some();
     let executions: Vec<_> = run.executions().map(|(x, e)| (x, e.clone())).collect();
-    let mut gates: BTreeSet<GateId> = executions.iter().filter_map(|(_, e)| e.state.gate()).collect();
+    let mut gates: BTreeSet<GateId> = executions.iter().filter_map(|(_, e)| e.gate).collect();
     gates.extend(run.live_branches().flat_map(|(_, branch)| branch.asking.iter().copied()));
     let open: BTreeSet<GateId> = run.gates.keys().copied().collect();
     assert_eq!(open, gates, "open gates");
+    for (x, execution) in run.active().filter(|_| !gone && run.status.is_active()) {
+        let kind = execution.gate.and_then(|gate| run.gates.get(&gate)).map(|gate| gate.ask.kind());
+        let moving = run.status == RunStatus::InProgress && !run.pause_requested;
+        match execution.state {
+            ExecutionState::Pending if moving => assert_eq!(kind, Some(AskKind::Begin), "{x}"),
+            ExecutionState::Pending => assert!(matches!(kind, None | Some(AskKind::Begin)), "{x}"),
+            ExecutionState::Failed => assert_eq!(kind, Some(AskKind::Failed), "{x}"),
+            ExecutionState::AwaitingStart => assert_eq!(kind, Some(AskKind::Start), "{x}"),
+            ExecutionState::AwaitingComplete => assert_eq!(kind, Some(AskKind::Result), "{x}"),
+            state => assert_eq!(kind.is_some(), state.asks(), "{x}"),
+        }
+    }
     let effect =
         |x: ExecNo, e: &Execution, part| EffectId { x, revision: e.revision, attempt: e.attempt, part };
     let owed: BTreeMap<EffectId, EffectKind> = executions
@@ -142,6 +156,8 @@ fn rows(scene: &Scene, id: RunId, run: &RunState) {
     let said: BTreeSet<u32> = said.map(|(n, _)| n).collect();
     let open: BTreeSet<u32> = run.gates.values().filter(|_| run.gone.is_none()).map(|gate| gate.n).collect();
     assert_eq!(said, open, "rows of open gates");
+    let said = picture.rows(Table::Interaction, stream).count();
+    assert_eq!(said, run.rows.interactions as usize, "one interaction per answer");
 }
 
 /// What tables say about archives is what stands on disk, and no path leads out of its folder.
@@ -174,7 +190,7 @@ fn files(scene: &Scene, id: RunId, run: &RunState) {
 /// The whole log: it folds to the states, draws the tables, moves only along the diagrams, and every gate was
 /// passed by a person who decided on what was shown.
 pub(super) fn check_log(scene: &Scene) {
-    let mut shown: BTreeMap<GateId, Option<Digest>> = BTreeMap::new();
+    let mut shown: BTreeMap<GateId, Digest> = BTreeMap::new();
     let mut numbers: BTreeMap<(StreamId, u32), u32> = BTreeMap::new();
     let replayed = replay(&scene.log, |row, event, before, after| {
         if let (State::Run(before), State::Run(after)) = (before, after) {
@@ -199,26 +215,31 @@ pub(super) fn check_log(scene: &Scene) {
     }
 }
 
-fn passed(actor: ActorKind, event: &RunEvent, shown: &mut BTreeMap<GateId, Option<Digest>>) {
-    let mut decided = |gate: &GateId| {
-        assert_eq!(actor, ActorKind::Person, "{event:?}");
-        shown.remove(gate).unwrap_or_else(|| panic!("{event:?} answers what was not asked"))
+fn passed(actor: ActorKind, event: &RunEvent, shown: &mut BTreeMap<GateId, Digest>) {
+    let mut answered = |gate: &GateId, digest: &Digest| {
+        let asked = shown.remove(gate).unwrap_or_else(|| panic!("{event:?} answers what was not asked"));
+        assert_eq!(asked, *digest, "{event:?}");
     };
     match event {
-        RunEvent::StartAsked { gate, digest, .. } | RunEvent::CompletionAsked { gate, digest, .. } => {
-            shown.insert(*gate, Some(*digest));
+        RunEvent::Asked { gate, digest, .. } | RunEvent::GateAsked { gate, digest, .. } => {
+            let same = shown.values().any(|other| other == digest);
+            assert!(!same, "every gate has a digest of its own: {event:?}");
+            shown.insert(*gate, *digest);
         }
-        RunEvent::GateAsked { gate, .. } => {
-            shown.insert(*gate, None);
-        }
-        RunEvent::StartApproved { gate, .. }
-        | RunEvent::StartRejected { gate, .. }
-        | RunEvent::RevisionAsked { gate, .. }
-        | RunEvent::GateAnswered { gate, .. } => drop(decided(gate)),
-        RunEvent::CompletionApproved { gate, digest, .. } => assert_eq!(decided(gate), Some(*digest)),
-        RunEvent::FormSubmitted { .. } | RunEvent::InputGiven { .. } | RunEvent::GuidanceGiven { .. } => {
+        RunEvent::ApprovalGiven { gate, digest, .. } => {
             assert_eq!(actor, ActorKind::Person, "{event:?}");
+            assert_eq!(shown.get(gate), Some(digest), "{event:?}");
         }
+        RunEvent::Approved { gate, digest, .. }
+        | RunEvent::Rejected { gate, digest, .. }
+        | RunEvent::RevisionAsked { gate, digest, .. }
+        | RunEvent::Submitted { gate, digest, .. }
+        | RunEvent::BudgetRaised { gate, digest, .. }
+        | RunEvent::GateAnswered { gate, digest, .. } => {
+            assert_eq!(actor, ActorKind::Person, "{event:?}");
+            answered(gate, digest);
+        }
+        RunEvent::RetryGranted { gate, digest, .. } => answered(gate, digest),
         _ => {}
     }
 }

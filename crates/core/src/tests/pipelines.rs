@@ -9,7 +9,7 @@ use super::graph::Fronts;
 use super::model::{Answer, At, Model, Status};
 use super::spec::{Spec, any_spec};
 use super::{cases, invariants};
-use crate::state::run::{Execution, ExecutionState, RunState, RunStatus, Stage};
+use crate::state::run::{AskKind, Execution, ExecutionState, Gate, RunState, RunStatus, Stage};
 use crate::testing::{Scene, When, run_id, undo};
 use crate::{Actor, ArtifactRecordId, ExecNo, ExecutionId, State, StreamId};
 
@@ -116,17 +116,17 @@ fn status(status: RunStatus) -> Status {
 fn at(state: ExecutionState, expected: At) -> At {
     match (state, expected) {
         (ExecutionState::Pending, _) => At::Pending,
-        (ExecutionState::AwaitingStart(_), _) => At::AskStart,
-        (ExecutionState::Working(Stage::Form(_)), _) => At::Form,
-        (ExecutionState::Working(Stage::Input(_)), _) => At::Input,
+        (ExecutionState::AwaitingStart, _) => At::AskStart,
+        (ExecutionState::Working(Stage::Form), _) => At::Form,
+        (ExecutionState::Working(Stage::Input), _) => At::Input,
         (ExecutionState::Working(Stage::Work), _) => At::Work,
         (ExecutionState::Working(Stage::Check), _) => At::Check,
-        (ExecutionState::Working(Stage::Guidance(_)), _) => At::Help,
+        (ExecutionState::Working(Stage::Guidance), _) => At::Help,
         // Whether work or a check waits shows when it goes on.
-        (ExecutionState::Working(Stage::Budget(_)), At::Budget(check)) => At::Budget(check),
-        (ExecutionState::Working(Stage::Budget(_)), _) => At::Budget(false),
+        (ExecutionState::Working(Stage::Budget), At::Budget(check)) => At::Budget(check),
+        (ExecutionState::Working(Stage::Budget), _) => At::Budget(false),
         (ExecutionState::Working(Stage::Retry), _) => At::Wait,
-        (ExecutionState::AwaitingComplete(_), _) => At::AskDone,
+        (ExecutionState::AwaitingComplete, _) => At::AskDone,
         (ExecutionState::Completed, _) => At::Done,
         (ExecutionState::Failed, At::Failed(why)) => At::Failed(why),
         (ExecutionState::Failed, _) => At::Failed(super::model::Why::Other),
@@ -161,6 +161,7 @@ fn visible(run: &RunState, cut: bool) -> String {
             if execution.state.in_flight() || execution.state == ExecutionState::Failed {
                 execution.state = ExecutionState::Failed;
                 (execution.errors, execution.last_error, execution.times.failed) = (0, None, None);
+                execution.gate = None;
             }
         }
     }
@@ -168,7 +169,9 @@ fn visible(run: &RunState, cut: bool) -> String {
     let branch = run.graph.branch(run.graph.current());
     let front = branch.map(|b| (&b.front, &b.active, &b.asking, b.head));
     let ended = run.times.completed;
-    format!("{status:?} {failed} {pause:?} {ended:?} {executions:#?} {:#?} {front:#?}", run.gates)
+    let asks = |gate: &Gate| !cut || gate.ask.kind() != AskKind::Failed;
+    let gates: Vec<_> = run.gates.iter().filter(|(_, gate)| asks(gate)).collect();
+    format!("{status:?} {failed} {pause:?} {ended:?} {executions:#?} {gates:#?} {front:#?}")
 }
 
 /// Goes back and undoes it at once: nothing is missing in between, and everything is as it was.

@@ -10,7 +10,7 @@ use super::graph::Fronts;
 use super::{cases, invariants};
 use crate::event::{Event, Place, RunEvent};
 use crate::plan::{Body, Choice, ChoiceAction, ChoiceOption, NodeShape, PlanKind, PlanStep, Task};
-use crate::state::run::{ExecutionState, RunStatus, Stage};
+use crate::state::run::{Ask, ExecutionState, RunStatus, Stage};
 use crate::testing::{self, Scene, When};
 use crate::{ExecNo, LoadedPlan, Plan, StepId};
 
@@ -94,7 +94,10 @@ fn choice(dice: &mut Dice, before: &[PlanStep], after: &[StepId], names: usize) 
     if dice.roll(6) == 0 {
         options.push(option("stop", ChoiceAction::Abort));
     }
-    Choice { prompt: "Good?".into(), options }
+    if dice.roll(4) == 0 {
+        options.push(option("later", ChoiceAction::Pause));
+    }
+    Choice { prompt: "Good?".into(), options, ..Choice::default() }
 }
 
 /// A node of the plan and the passes of everything around it, outermost first.
@@ -102,6 +105,8 @@ type Spot = (Vec<u32>, usize);
 
 /// Follows what happens to every node, from commands and events alone.
 struct Tracker<'p> {
+    /// Gates at which the run was paused.
+    paused: BTreeSet<Spot>,
     plan: &'p LoadedPlan,
     entered: BTreeMap<Spot, u32>,
     skipped: BTreeMap<Spot, u32>,
@@ -114,6 +119,7 @@ struct Tracker<'p> {
 impl<'p> Tracker<'p> {
     fn new(plan: &'p LoadedPlan) -> Self {
         Self {
+            paused: BTreeSet::new(),
             plan,
             entered: BTreeMap::new(),
             skipped: BTreeMap::new(),
@@ -158,7 +164,15 @@ impl<'p> Tracker<'p> {
                 self.enters(place, false);
                 self.places.insert(*x, place.clone());
             }
-            RunEvent::GateAsked { place, .. } => self.enters(place, false),
+            RunEvent::GateAsked { place, .. } => {
+                let spot = self.spot(place);
+                if self.paused.remove(&spot) {
+                    // It was reached before, and a choice to skip it came too late.
+                    *self.entered.entry(spot).or_default() += 1;
+                } else {
+                    self.enters(place, false);
+                }
+            }
             RunEvent::StepSkipped { place, .. } => {
                 self.enters(place, true);
                 self.done.insert(self.spot(place));
@@ -173,9 +187,15 @@ impl<'p> Tracker<'p> {
     /// A gate is answered.
     fn answered(&mut self, gate: &Place, action: &ChoiceAction) {
         let (path, node) = self.spot(gate);
+        if *action == ChoiceAction::Pause {
+            // Resuming asks again.
+            *self.again.entry((path.clone(), node)).or_default() += 1;
+            self.paused.insert((path, node));
+            return;
+        }
         self.done.insert((path.clone(), node));
         match action {
-            ChoiceAction::Continue | ChoiceAction::Abort => {}
+            ChoiceAction::Continue | ChoiceAction::Pause | ChoiceAction::Abort => {}
             ChoiceAction::Skip(steps) => self.left_out.extend(steps.iter().cloned()),
             ChoiceAction::Repeat(step) => {
                 let from = self.plan.find(step).expect("a node of the plan");
@@ -241,15 +261,17 @@ fn next(dice: &mut Dice, scene: &mut Scene, repeats: u32) -> Option<When> {
     let moving = state.status == RunStatus::InProgress;
     for (x, execution) in state.executions().filter(|(_, e)| e.state != ExecutionState::Completed) {
         match execution.state {
-            ExecutionState::Pending if moving => possible.push(testing::start_step(1)),
-            ExecutionState::AwaitingStart(_) if moving && dice.roll(4) == 0 => {
+            ExecutionState::Pending if moving && execution.gate.is_some() => {
+                possible.push(testing::start_step(scene, 1))
+            }
+            ExecutionState::AwaitingStart if moving && dice.roll(4) == 0 => {
                 possible.push(testing::reject_start(1, x.0));
             }
-            ExecutionState::AwaitingStart(_) if moving => possible.push(testing::approve_start(1, x.0)),
-            ExecutionState::AwaitingComplete(_) if dice.roll(4) == 0 && execution.revision == 0 => {
+            ExecutionState::AwaitingStart if moving => possible.push(testing::approve_start(1, x.0)),
+            ExecutionState::AwaitingComplete if dice.roll(4) == 0 && execution.revision == 0 => {
                 possible.push(testing::revise(1, x.0, "shorter"));
             }
-            ExecutionState::AwaitingComplete(_) => possible.push(testing::approve(scene, 1, x.0)),
+            ExecutionState::AwaitingComplete => possible.push(testing::approve(scene, 1, x.0)),
             ExecutionState::Working(Stage::Work) if dice.roll(6) == 0 => {
                 possible.push(testing::outcome_failed(scene, 1, x.0));
             }
@@ -259,10 +281,10 @@ fn next(dice: &mut Dice, scene: &mut Scene, repeats: u32) -> Option<When> {
         }
     }
     for (_, gate) in state.gates.iter().filter(|_| moving) {
-        let Some((_, place, choice)) = &gate.choice else { continue };
+        let Ask::Choice(choice) = &gate.ask else { continue };
         let option = &choice.options[dice.roll(choice.options.len())].label;
         let option = if &**option == "again" && repeats == 0 { "on" } else { option };
-        possible.push(testing::answer(scene, 1, &place.step.0, option));
+        possible.push(testing::answer(scene, 1, &gate.place.step.0, option));
     }
     let timer = scene.state(1).next_timer();
     if let Some((timer, at)) = timer
@@ -285,11 +307,15 @@ fn walk(plan: &Arc<Plan>, dice: &mut Dice) {
     for tried in 0.. {
         assert!(tried < 20_000, "the run does not end");
         let answer = match &when.0 {
-            crate::Command::Run(_, crate::RunCommand::AnswerGate(answer)) => {
-                let open = scene.state(1).gates.get(&answer.gate).and_then(|gate| gate.choice.as_ref());
-                open.and_then(|(_, place, choice)| {
+            crate::Command::Run(_, crate::RunCommand::Answer(answer)) => {
+                let open = match answer.target {
+                    crate::Target::Gate(gate) => scene.state(1).gates.get(&gate),
+                    crate::Target::Of(_) => None,
+                };
+                open.and_then(|gate| {
+                    let Ask::Choice(choice) = &gate.ask else { return None };
                     let picked = choice.options.iter().find(|option| option.label == answer.option)?;
-                    Some((place.clone(), picked.action.clone()))
+                    Some((gate.place.clone(), picked.action.clone()))
                 })
             }
             _ => None,

@@ -7,15 +7,16 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use crate::assurance::{Assurance, Level};
 use crate::budget::{Amounts, Budget, Measure, Reached, Scope};
 use crate::definition::{Fault, PipelineConfig};
 use crate::event::{
-    Drift, Drifted, Entry, Event, Failure, HomeEvent, Level, LoopEnd, Made, MessageRole, Opening, Origin,
+    Drift, Drifted, Entry, Event, Failure, HomeEvent, Level as LogLevel, LoopEnd, Made, MessageRole, Origin,
     PauseReason, PipelineEvent, Place, Role, RollbackRecord, RollbackType, RunEvent, SkipReason, TriggeredBy,
     Usage,
 };
 use crate::plan::{Choice, ChoiceAction, ChoiceOption};
-use crate::state::run::{FrontChange, FrontDelta, Layer, Return, Round, Var};
+use crate::state::run::{Ask, FrontChange, FrontDelta, Layer, Part, Return, Round, Var};
 use crate::testing::{form, pipeline_id, run_id};
 use crate::{
     ArtifactId, ArtifactRecordId, BranchNo, CheckpointId, Digest, ExecNo, GateId, NodeNo, RollbackId, Seq,
@@ -184,55 +185,80 @@ fn run_begins() -> Vec<RunEvent> {
             feedback: Some("shorter".into()),
         },
         RunEvent::StepSkipped { branch: BranchNo(1), place: place(), why: SkipReason::Choice },
-        RunEvent::StartAsked { x: X, gate: gate(), digest: digest() },
-        RunEvent::StartRejected { x: X, gate: gate(), feedback: Some("not yet".into()) },
-        RunEvent::StartApproved { x: X, gate: gate() },
+        asked(Ask::Begin),
+        asked(Ask::Start),
+        RunEvent::Rejected {
+            x: X,
+            gate: gate(),
+            digest: digest(),
+            assurance: Assurance::PREPARED,
+            feedback: Some("not yet".into()),
+        },
+        RunEvent::Approved {
+            x: X,
+            gate: gate(),
+            digest: digest(),
+            assurance: Assurance::PREPARED,
+            edited: true,
+        },
     ]
+}
+
+fn asked(ask: Ask) -> RunEvent {
+    let (minimum, expires) = (Level::Terminal, Some(Timestamp(9)));
+    RunEvent::Asked { x: X, gate: gate(), ask, digest: digest(), minimum, expires }
 }
 
 fn run_works() -> Vec<RunEvent> {
     let deadline = Some(Timestamp(9));
-    let began = |opening| RunEvent::AttemptBegan { x: X, revision: 1, attempt: 2, opening, deadline };
+    let (gate, digest, assurance) = (gate(), digest(), Assurance::PREPARED);
     let made = Made {
         record: ArtifactRecordId(id(8)),
         artifact: ArtifactId(id(9)),
         name: "report".into(),
         format: "txt".into(),
-        digest: digest(),
+        digest,
         size: 6,
     };
     let (output, reasons) = (Some(json!({"found": 3})), vec!["too short".into()]);
     vec![
-        began(Opening::Form(gate())),
-        RunEvent::FormSubmitted { x: X, gate: gate(), fields: object(json!({"answer": "yes"})) },
-        began(Opening::Input(gate())),
-        RunEvent::InputGiven { x: X, gate: gate(), text: "this one".into(), deadline },
-        began(Opening::Work),
+        RunEvent::AttemptBegan { x: X, revision: 1, attempt: 2, deadline },
+        asked(Ask::Form),
+        RunEvent::Submitted {
+            x: X,
+            gate,
+            digest,
+            assurance,
+            fields: object(json!({"answer": "yes"})),
+            text: Some("this one".into()),
+            deadline,
+        },
+        asked(Ask::Input),
         RunEvent::AttemptRestarted { x: X },
         RunEvent::NoteQueued { x: X, text: "mind the gap".into() },
         RunEvent::AttemptFailed { x: X, failure: failure(), retry_at: Timestamp(8), usage: usage() },
         RunEvent::ArtifactMade { x: X, made },
         RunEvent::WorkDone { x: X, judge: true, output: output.clone(), usage: usage() },
         RunEvent::Checked { x: X, passed: false, reasons, usage: usage() },
-        RunEvent::GuidanceAsked { x: X, gate: gate() },
-        RunEvent::GuidanceGiven { x: X, gate: gate(), text: "look again".into() },
-        RunEvent::BudgetAsked { x: X, gate: gate(), reached: reached(), check: true },
+        asked(Ask::Guidance),
+        asked(Ask::Budget(reached(), Part::Check)),
         RunEvent::BudgetRaised {
             x: X,
-            gate: gate(),
+            gate,
+            digest,
+            assurance,
             scope: Scope::Run,
             by: Amounts::of(Measure::Cost, 5_000_000),
-            check: true,
             deadline: Some(crate::Timestamp(7)),
         },
-        RunEvent::CompletionAsked { x: X, gate: gate(), digest: digest() },
-        RunEvent::ApprovalGiven { x: X, gate: gate() },
-        RunEvent::RevisionAsked { x: X, gate: gate(), feedback: "shorter".into() },
-        RunEvent::CompletionApproved { x: X, gate: gate(), digest: digest(), edited: true },
+        asked(Ask::Result),
+        RunEvent::ApprovalGiven { x: X, gate, digest, assurance },
+        RunEvent::RevisionAsked { x: X, gate, digest, assurance, feedback: "shorter".into() },
         RunEvent::ArtifactPromoted { x: X, record: ArtifactRecordId(id(8)) },
         RunEvent::ExecutionCompleted { x: X, output, usage: usage() },
         RunEvent::ExecutionFailed { x: X, failure: failure(), usage: usage() },
-        RunEvent::RetryGranted { x: X, revision: true },
+        asked(Ask::Failed),
+        RunEvent::RetryGranted { x: X, gate, digest, assurance, revision: true },
     ]
 }
 
@@ -245,12 +271,30 @@ fn run_walks() -> Vec<RunEvent> {
             option("on", ChoiceAction::Continue),
             option("again", ChoiceAction::Repeat(step.clone())),
             option("without", ChoiceAction::Skip(vec![step.clone()])),
+            option("later", ChoiceAction::Pause),
             option("stop", ChoiceAction::Abort),
         ],
+        minimum: Level::Terminal,
+        expires: Some(60),
     });
+    let (minimum, expires) = (Level::Terminal, Some(Timestamp(9)));
     vec![
-        RunEvent::GateAsked { gate: gate(), branch, place: place(), choice },
-        RunEvent::GateAnswered { gate: gate(), option: "again".into(), feedback: Some("why".into()) },
+        RunEvent::GateAsked {
+            gate: gate(),
+            branch,
+            place: place(),
+            choice,
+            digest: digest(),
+            minimum,
+            expires,
+        },
+        RunEvent::GateAnswered {
+            gate: gate(),
+            digest: digest(),
+            assurance: Assurance::PREPARED,
+            option: "again".into(),
+            feedback: Some("why".into()),
+        },
         RunEvent::FrontMoved { branch, delta: delta() },
         RunEvent::LoopEnded { branch, place: place(), why: LoopEnd::Count },
         RunEvent::Forked { branch, from: NodeNo(1) },
@@ -301,7 +345,7 @@ fn journal() -> Vec<Entry> {
             session: Some(SessionId(id(8))),
         },
         Entry::Took { ms: 1500 },
-        Entry::Log { level: Level::Warning, text: "slow".into(), details: Some(json!({"ms": 900})) },
+        Entry::Log { level: LogLevel::Warning, text: "slow".into(), details: Some(json!({"ms": 900})) },
         Entry::Began { revision: 1, attempt: 2, check: true },
         Entry::Pinned { name: "report.py".into(), digest: digest() },
         Entry::Calling { key: "critic/1/1/c1".into(), tool: "notes__add".into(), agent: "critic".into() },

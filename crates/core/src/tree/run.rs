@@ -52,10 +52,10 @@ fn is_over(run: &RunState, execution: &Execution, begun: Option<u32>) -> bool {
 fn last_begun(run: &RunState) -> Option<u32> {
     let begun = run.executions().filter(|(_, execution)| match execution.state {
         ExecutionState::Working(_)
-        | ExecutionState::AwaitingComplete(_)
+        | ExecutionState::AwaitingComplete
         | ExecutionState::Completed
         | ExecutionState::Failed => true,
-        ExecutionState::Pending | ExecutionState::AwaitingStart(_) => false,
+        ExecutionState::Pending | ExecutionState::AwaitingStart => false,
     });
     begun.map(|(_, execution)| execution.position).max()
 }
@@ -95,9 +95,9 @@ impl Stand<'_> {
                 self.works_in(work, false, wanted);
             }
             ExecutionState::Pending
-            | ExecutionState::AwaitingStart(_)
+            | ExecutionState::AwaitingStart
             | ExecutionState::Working(_)
-            | ExecutionState::AwaitingComplete(_) => self.works_in(work, true, wanted),
+            | ExecutionState::AwaitingComplete => self.works_in(work, true, wanted),
         }
     }
 

@@ -112,7 +112,7 @@ fn staged_then_promoted_then_cleaned_up() {
         &scene,
         expect![[r#"
             .temp/exec_1001/artifacts_staging/
-            .temp/exec_1001/artifacts_staging/a_671175f7.json 21 bytes, shared
+            .temp/exec_1001/artifacts_staging/a_ecaf8cb3.json 21 bytes, shared
             .temp/exec_1001/workspace/
             runs/v1/run_info.json
             taken: .temp/exec_1001/artifacts_staging/a.json
@@ -125,18 +125,18 @@ fn staged_then_promoted_then_cleaned_up() {
             .temp/exec_1002/artifacts_staging/
             .temp/exec_1002/workspace/
             runs/v1/checkpoint_0_First_step/outputs/ (ours)
-            runs/v1/checkpoint_0_First_step/outputs/a_671175f7_v1.json 21 bytes
+            runs/v1/checkpoint_0_First_step/outputs/a_ecaf8cb3_v1.json 21 bytes
             runs/v1/run_info.json
         "#]],
     );
-    scene.run(start_step(1));
+    scene.run(start_step(&scene, 1));
     check(
         &scene,
         expect![[r#"
             .temp/exec_1002/artifacts_staging/
             .temp/exec_1002/workspace/
             runs/v1/checkpoint_0_First_step/outputs/ (ours)
-            runs/v1/checkpoint_0_First_step/outputs/a_671175f7_v1.json 21 bytes
+            runs/v1/checkpoint_0_First_step/outputs/a_ecaf8cb3_v1.json 21 bytes
             runs/v1/run_info.json
             gone: .temp/exec_1001
         "#]],
@@ -146,9 +146,9 @@ fn staged_then_promoted_then_cleaned_up() {
         &scene,
         expect![[r#"
             runs/v1/checkpoint_0_First_step/outputs/ (ours)
-            runs/v1/checkpoint_0_First_step/outputs/a_671175f7_v1.json 21 bytes
+            runs/v1/checkpoint_0_First_step/outputs/a_ecaf8cb3_v1.json 21 bytes
             runs/v1/checkpoint_1_B/outputs/ (ours)
-            runs/v1/checkpoint_1_B/outputs/a_cbe805ad_v1.json 21 bytes
+            runs/v1/checkpoint_1_B/outputs/a_b757c03e_v1.json 21 bytes
             runs/v1/run_info.json
             gone: .temp/exec_1001
             gone: .temp/exec_1002
@@ -247,13 +247,13 @@ fn one_checkpoint_rolled_back_and_undone() {
         &scene,
         expect![[r#"
             .archived/rollback_545f_19700101T000015Z/archived_data/v1_checkpoint_1/outputs/ (ours)
-            .archived/rollback_545f_19700101T000015Z/archived_data/v1_checkpoint_1/outputs/a_c910ed4f_v1.json 21 bytes
+            .archived/rollback_545f_19700101T000015Z/archived_data/v1_checkpoint_1/outputs/a_b757c03e_v1.json 21 bytes
             .archived/rollback_545f_19700101T000015Z/archived_data/v1_checkpoint_2/outputs/ (ours)
-            .archived/rollback_545f_19700101T000015Z/archived_data/v1_checkpoint_2/outputs/a_ef0e6368_v1.json 21 bytes
+            .archived/rollback_545f_19700101T000015Z/archived_data/v1_checkpoint_2/outputs/a_c86fc2ec_v1.json 21 bytes
             .temp/exec_1004/artifacts_staging/
             .temp/exec_1004/workspace/
             runs/v1/checkpoint_0_A/outputs/ (ours)
-            runs/v1/checkpoint_0_A/outputs/a_26bb6a0d_v1.json 21 bytes
+            runs/v1/checkpoint_0_A/outputs/a_ecaf8cb3_v1.json 21 bytes
             runs/v1/run_info.json
         "#]],
     );
@@ -269,7 +269,7 @@ fn one_checkpoint_rolled_back_and_undone() {
             .temp/exec_1004/artifacts_staging/
             .temp/exec_1004/workspace/
             runs/v1/checkpoint_0_A/outputs/ (ours)
-            runs/v1/checkpoint_0_A/outputs/a_26bb6a0d_v1.json 21 bytes
+            runs/v1/checkpoint_0_A/outputs/a_ecaf8cb3_v1.json 21 bytes
             runs/v1/run_info.json
         "#]],
     );
@@ -283,7 +283,7 @@ fn whole_runs_rolled_back_and_undone() {
         scene.run(submit(n, 1, json!({"answer": "yes"})));
         scene.run(approve(&scene, n, 1));
     }
-    scene.run(start_step(3));
+    scene.run(start_step(&scene, 3));
     scene.run(submit(3, 2, json!({"answer": "yes"})));
     scene.run(pause(2));
     let before = shown(&scene, true, Keep::default());
@@ -296,13 +296,13 @@ fn whole_runs_rolled_back_and_undone() {
         .archived/rollback_a59f_19700101T000017Z/archived_data/.temp/exec_1002/artifacts_staging/
         .archived/rollback_a59f_19700101T000017Z/archived_data/.temp/exec_1002/workspace/
         .archived/rollback_a59f_19700101T000017Z/archived_data/.temp/exec_1002/artifacts_staging/
-        .archived/rollback_a59f_19700101T000017Z/archived_data/.temp/exec_1002/artifacts_staging/a_36e38f80.json 21 bytes, shared
+        .archived/rollback_a59f_19700101T000017Z/archived_data/.temp/exec_1002/artifacts_staging/a_b757c03e.json 21 bytes, shared
         .archived/rollback_a59f_19700101T000017Z/archived_data/.temp/exec_1002/workspace/
         .archived/rollback_a59f_19700101T000017Z/archived_data/v2/checkpoint_0_A/outputs/ (ours)
-        .archived/rollback_a59f_19700101T000017Z/archived_data/v2/checkpoint_0_A/outputs/a_cbe805ad_v2.json 21 bytes
+        .archived/rollback_a59f_19700101T000017Z/archived_data/v2/checkpoint_0_A/outputs/a_ecaf8cb3_v2.json 21 bytes
         .archived/rollback_a59f_19700101T000017Z/archived_data/v2/run_info.json
         .archived/rollback_a59f_19700101T000017Z/archived_data/v3/checkpoint_0_A/outputs/ (ours)
-        .archived/rollback_a59f_19700101T000017Z/archived_data/v3/checkpoint_0_A/outputs/a_5e27a7e6_v3.json 21 bytes
+        .archived/rollback_a59f_19700101T000017Z/archived_data/v3/checkpoint_0_A/outputs/a_ecaf8cb3_v3.json 21 bytes
         .archived/rollback_a59f_19700101T000017Z/archived_data/v3/run_info.json
         .archived/rollback_a59f_19700101T000017Z/rollback_metadata.json
         .errored/
@@ -317,7 +317,7 @@ fn whole_runs_rolled_back_and_undone() {
         runs/
         runs/latest -> v1
         runs/v1/checkpoint_0_A/outputs/ (ours)
-        runs/v1/checkpoint_0_A/outputs/a_671175f7_v1.json 21 bytes
+        runs/v1/checkpoint_0_A/outputs/a_ecaf8cb3_v1.json 21 bytes
         runs/v1/run_info.json
         scripts/
         gone: .archived/rollback_a59f_19700101T000017Z/archived_data/.temp/exec_1001
@@ -336,7 +336,7 @@ fn runs_of_an_earlier_definition() {
     expect![[r#"
         .archived/
         .archived/definition_v2_19700101T000007Z/runs/v1/checkpoint_0_A/outputs/ (ours)
-        .archived/definition_v2_19700101T000007Z/runs/v1/checkpoint_0_A/outputs/a_3b64c57c_v1.json 21 bytes
+        .archived/definition_v2_19700101T000007Z/runs/v1/checkpoint_0_A/outputs/a_ecaf8cb3_v1.json 21 bytes
         .archived/definition_v2_19700101T000007Z/runs/v1/run_info.json
         .errored/
         .pipeline_system/definitions/checkpoints/

@@ -156,7 +156,9 @@ fn note(attempts: &mut Vec<AttemptDocument>, wanted: ExecNo, recorded: &Recorded
             last.outcome = "revision_requested";
             last.feedback = Some(feedback.to_string());
         }
-        RunEvent::GuidanceGiven { x, text, .. } if *x == wanted => last.feedback = Some(text.to_string()),
+        RunEvent::Submitted { x, text: Some(text), .. } if *x == wanted => {
+            last.feedback = Some(text.to_string());
+        }
         RunEvent::ExecutionCompleted { x, .. } if *x == wanted => {
             last.outcome = "approved";
             last.ended_at = last.ended_at.or(Some(at));

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use holdpoint_core::event::{Entry, Event, HomeEvent, PipelineEvent, RunEvent, stored_kinds, wire_type};
-use holdpoint_core::state::run::RunState;
+use holdpoint_core::state::run::{Ask, RunState};
 use holdpoint_core::{
     CheckpointId, ExecNo, ExecutionId, PipelineId, RollbackId, RunId, Seq, State, StreamId, Timestamp,
 };
@@ -281,7 +281,6 @@ fn metadata(event: &Event) -> Map<String, Value> {
             "x" => "execution_number",
             "r" => "revision_iteration",
             "a" => "attempt_number",
-            "o" => "begins_with",
             "by" => "deadline",
             "i" => "position",
             "n" => "name",
@@ -356,6 +355,24 @@ fn of_pipeline(event: &PipelineEvent) -> String {
     }
 }
 
+fn asked(ask: &Ask, step: &str) -> String {
+    match ask {
+        Ask::Begin => format!("{step} waits to be started."),
+        Ask::Start => format!("{step} waits for approval to start."),
+        Ask::Form => format!("The form of {step} waits to be filled in."),
+        Ask::Input => format!("{step} waits for input."),
+        Ask::Guidance => format!("{step} waits for guidance."),
+        Ask::Budget(reached, _) => {
+            let (scope, limit) = (reached.scope.name(), reached.measure.words(reached.limit));
+            format!("{step} waits: the budget of the {scope} is used up ({limit}).")
+        }
+        Ask::Result => format!("The result of {step} waits for approval."),
+        Ask::Choice(choice) => format!("A choice is asked for: {}", choice.prompt),
+        Ask::Failed => format!("{step} waits: try it again, roll back, or give the run up."),
+        Ask::Blocked => format!("{step} waits: its output was refused too often."),
+    }
+}
+
 fn of_run(event: &RunEvent, step: &str) -> String {
     match event {
         RunEvent::Made { .. } => "The run was made.".to_owned(),
@@ -365,34 +382,24 @@ fn of_run(event: &RunEvent, step: &str) -> String {
             None => format!("{step} was reached."),
         },
         RunEvent::StepSkipped { .. } => "A step was left out.".to_owned(),
-        RunEvent::StartAsked { .. } => format!("{step} waits for approval to start."),
-        RunEvent::StartApproved { .. } => format!("The start of {step} was approved."),
-        RunEvent::StartRejected { .. } => format!("The start of {step} was rejected."),
+        RunEvent::Asked { ask, .. } => asked(ask, step),
+        RunEvent::Approved { edited: true, .. } => format!("The result of {step} was changed and approved."),
+        RunEvent::Approved { .. } => format!("{step} was approved."),
+        RunEvent::Rejected { .. } => format!("{step} was rejected."),
         RunEvent::AttemptBegan { attempt, .. } => format!("Attempt {attempt} of {step} began."),
         RunEvent::AttemptRestarted { .. } => {
             format!("{step} was started again: the process that worked on it had ended.")
         }
-        RunEvent::FormSubmitted { .. } => format!("The form of {step} was filled in."),
-        RunEvent::InputGiven { .. } => format!("{step} was given its input."),
+        RunEvent::Submitted { text: None, .. } => format!("The form of {step} was filled in."),
+        RunEvent::Submitted { .. } => format!("{step} was given its input."),
         RunEvent::ArtifactMade { made, .. } => format!("{step} made “{}”.", made.name),
         RunEvent::WorkDone { .. } => format!("The work of {step} is done."),
         RunEvent::Checked { passed: true, .. } => format!("The result of {step} passed its check."),
         RunEvent::Checked { passed: false, .. } => format!("The result of {step} did not pass its check."),
-        RunEvent::GuidanceAsked { .. } => format!("{step} waits for guidance."),
-        RunEvent::BudgetAsked { reached, .. } => {
-            let (scope, limit) = (reached.scope.name(), reached.measure.words(reached.limit));
-            format!("{step} waits: the budget of the {scope} is used up ({limit}).")
-        }
         RunEvent::BudgetRaised { scope, .. } => {
             format!("The budget of the {} was raised, and {step} goes on.", scope.name())
         }
-        RunEvent::GuidanceGiven { .. } => format!("{step} was given guidance."),
-        RunEvent::CompletionAsked { .. } => format!("The result of {step} waits for approval."),
         RunEvent::ApprovalGiven { .. } => format!("{step} was approved by one of those who must."),
-        RunEvent::CompletionApproved { edited: true, .. } => {
-            format!("The result of {step} was changed and approved.")
-        }
-        RunEvent::CompletionApproved { .. } => format!("The result of {step} was approved."),
         RunEvent::RevisionAsked { .. } => format!("A change of the result of {step} was asked for."),
         RunEvent::ArtifactPromoted { .. } => format!("An artifact of {step} was promoted."),
         RunEvent::ExecutionCompleted { .. } => format!("{step} is completed."),

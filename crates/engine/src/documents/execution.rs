@@ -20,7 +20,7 @@ use super::event::event_id;
 use super::inputs::InputsDocument;
 use super::rows::Named;
 use super::sources::{RunSource, pinned};
-use super::waiting::{About, WaitingFor, waiting_for};
+use super::waiting::{WaitingFor, waiting_for};
 use super::{Time, UsageDocument, time};
 use crate::{Engine, SubmitError};
 
@@ -212,7 +212,7 @@ impl Engine {
         };
         let definition = pinned(pipeline.as_ref().map(super::sources::PipelineSource::state), execution);
         let name = execution.name.as_deref().or(definition.map(|d| d.checkpoint_name.as_str()));
-        let about = About { name: name.unwrap_or(&execution.place.step.0), definition };
+        let called = name.unwrap_or(&execution.place.step.0);
         let artifacts = self.artifacts_of(source, execution.id).await?;
         Ok(ExecutionDocument {
             execution_id: execution.id,
@@ -252,7 +252,7 @@ impl Engine {
                 passed: *passed,
                 reasons: reasons.iter().map(ToString::to_string).collect(),
             }),
-            waiting_for: waiting_for(run, execution, &about),
+            waiting_for: waiting_for(run, execution, called, definition.map(AsRef::as_ref)),
             inputs: self.inputs_of(source, execution).await?,
             definition_digest: execution.body.as_ref().map(holdpoint_core::Digest::checksum),
             usage: self.spent_by(execution).await?.into(),
@@ -410,17 +410,17 @@ fn plain(content: &Value) -> String {
 fn stage(state: ExecutionState) -> Option<&'static str> {
     match state {
         ExecutionState::Working(at) => Some(match at {
-            Stage::Form(_) => "form",
-            Stage::Input(_) => "script_input",
+            Stage::Form => "form",
+            Stage::Input => "script_input",
             Stage::Work => "work",
             Stage::Check => "check",
-            Stage::Guidance(_) => "guidance",
-            Stage::Budget(_) => "budget",
+            Stage::Guidance => "guidance",
+            Stage::Budget => "budget",
             Stage::Retry => "retry",
         }),
         ExecutionState::Pending
-        | ExecutionState::AwaitingStart(_)
-        | ExecutionState::AwaitingComplete(_)
+        | ExecutionState::AwaitingStart
+        | ExecutionState::AwaitingComplete
         | ExecutionState::Completed
         | ExecutionState::Failed => None,
     }

@@ -1,16 +1,18 @@
 //! Everything that waits for a person.
 
-use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::Arc;
 
+use holdpoint_core::definition::CheckpointDefinition;
 use holdpoint_core::rows::{Cell, Table};
-use holdpoint_core::state::run::{Execution, RunStatus};
-use holdpoint_core::{CheckpointId, ExecutionId, PipelineId, RunId, StreamId};
+use holdpoint_core::state::run::AskKind;
+use holdpoint_core::{CheckpointId, Digest, ExecutionId, GateId, Level, PipelineId, RunId, StepId, StreamId};
 use holdpoint_store::{Query, Record};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::sources::{PipelineSource, RunSource, pinned};
-use super::waiting::{About, WaitingFor, asked, waiting_for};
+use super::rows::Named;
+use super::waiting::{Question, WaitingFor, asked, is_answerable};
 use super::{Bounds, Listed, lists};
 use crate::{Engine, SubmitError};
 
@@ -38,133 +40,144 @@ pub struct InboxItem {
 }
 
 /// How many rows are looked through for one page at most; behind that the caller asks again from there.
-const LOOKED_THROUGH: usize = 2_000;
-
-/// A table, and the value that a column of it has where something waits.
-type Place = (Table, &'static str, fn() -> Cell);
-
-/// Where something may wait: open questions, and the runs whose present step may need somebody without asking.
-const PLACES: [Place; 3] = [
-    (Table::Gate, "open", || Cell::from(true)),
-    (Table::Run, "status", || Cell::from(RunStatus::Paused.name())),
-    (Table::Run, "status", || Cell::from(RunStatus::InProgress.name())),
-];
+const LOOKED_THROUGH: u32 = 2_000;
 
 impl Engine {
-    /// What waits for somebody, newest first: open questions, steps to start by hand, steps that have failed
-    /// for good. A step stands where its run does.
+    /// What waits for somebody, newest first: open gates, also of steps to start by hand and of steps that have failed
+    /// for good. Everything comes from rows: no run is folded.
     pub async fn inbox(
         &self,
         pipeline: Option<PipelineId>,
         bounds: Bounds,
     ) -> Result<Listed<InboxItem>, SubmitError> {
-        let limit = bounds.limit as usize;
-        if let Some(pipeline) = pipeline {
-            return self.inbox_of(pipeline, bounds).await;
-        }
-        let (mut items, mut after, mut looked) = (Vec::new(), bounds.after, 0);
-        loop {
-            let mut found: Vec<(Table, Record)> = Vec::new();
-            let mut floor = None;
-            for (table, column, value) in PLACES {
-                let by = Some((column, value()));
-                let query = |before, limit| Query::List { table, by: by.clone(), before, limit };
-                let page = lists::page(self, Bounds { after, limit: bounds.limit }, query, |_| true).await?;
-                found.extend(page.items.into_iter().map(|record| (table, record)));
-                floor = floor.max(page.next);
+        let by = match pipeline {
+            Some(pipeline) => {
+                self.pipeline_source(pipeline).await?;
+                ("open_in", Cell::from(pipeline.0))
             }
-            looked += found.len();
-            found.sort_by_key(|(_, record)| Reverse(lists::place(record)));
-            // Below the floor one of the lists was not read yet.
-            for (table, record) in &found {
-                let place = lists::place(record);
-                if floor.is_some_and(|floor| place < floor) {
-                    break;
-                }
-                if items.len() == limit {
+            None => ("open", Cell::from(true)),
+        };
+        let query = |before, limit| Query::List { table: Table::Gate, by: Some(by.clone()), before, limit };
+        let (mut items, mut after, mut looked) = (Vec::new(), bounds.after, 0);
+        let mut known = Seen::default();
+        loop {
+            let page = lists::page(self, Bounds { after, limit: bounds.limit }, query, |_| true).await?;
+            for record in &page.items {
+                if items.len() == bounds.limit as usize {
                     return Ok(Listed { items, next: after });
                 }
-                items.extend(self.waits(*table, record).await?);
-                after = Some(place);
+                items.extend(self.inbox_item(record, &mut known).await?);
+                after = Some(lists::place(record));
             }
-            match floor {
+            looked += bounds.limit;
+            match page.next {
                 None => return Ok(Listed { items, next: None }),
-                Some(_) if looked >= LOOKED_THROUGH => return Ok(Listed { items, next: floor }),
-                Some(_) => after = floor,
+                Some(next) if looked >= LOOKED_THROUGH => return Ok(Listed { items, next: Some(next) }),
+                Some(next) => after = Some(next),
             }
         }
     }
 
-    /// What waits in the runs of one pipeline that have not ended.
-    async fn inbox_of(&self, pipeline: PipelineId, bounds: Bounds) -> Result<Listed<InboxItem>, SubmitError> {
-        let source = self.pipeline_source(pipeline).await?;
-        let mut rows = Vec::new();
-        for run in &source.state().active {
-            rows.extend(self.find(Table::Run, run.0).await?.map(|record| (Table::Run, record)));
-            let stream = StreamId::Run(*run);
-            let query = Query::Of { table: Table::Gate, stream, after: None, limit: u32::MAX };
-            let gates = self.query(query).await?.records;
-            rows.extend(gates.into_iter().map(|record| (Table::Gate, record)));
-        }
-        rows.retain(|(_, record)| bounds.after.is_none_or(|after| lists::place(record) < after));
-        rows.sort_by_key(|(_, record)| Reverse(lists::place(record)));
-        let (mut items, mut last) = (Vec::new(), None);
-        for (table, record) in &rows {
-            let Some(item) = self.waits(*table, record).await? else { continue };
-            if items.len() == bounds.limit as usize {
-                return Ok(Listed { items, next: last });
-            }
-            items.push(item);
-            last = Some(lists::place(record));
-        }
-        Ok(Listed { items, next: None })
-    }
-
-    /// What waits behind a row.
-    async fn waits(&self, table: Table, record: &Record) -> Result<Option<InboxItem>, SubmitError> {
+    /// What an open gate's row says; nothing where it cannot be answered now.
+    async fn inbox_item(&self, record: &Record, known: &mut Seen) -> Result<Option<InboxItem>, SubmitError> {
         let StreamId::Run(run) = record.stream else { return Ok(None) };
-        let source = self.any_run_source(run).await?;
-        let state = source.state();
-        if state.gone.is_some() {
+        let record = Named::new(Table::Gate, record);
+        let Some(about) = known.run(self, run).await? else { return Ok(None) };
+        let Some(question) = question(&record) else { return Ok(None) };
+        if !is_answerable(question.kind, &about.status) {
             return Ok(None);
         }
-        if table == Table::Gate {
-            let Some((id, gate)) = state.gates.iter().find(|(_, gate)| gate.n == record.n) else {
-                return Ok(None);
-            };
-            let execution = gate.x.and_then(|x| state.execution(x)).map(AsRef::as_ref);
-            let ask = |about: &About<'_>| state.status.is_active().then(|| asked(state, *id, gate, about));
-            return self.item(&source, execution, ask).await;
-        }
-        let Some((_, execution)) = state.current() else { return Ok(None) };
-        let ask = |about: &About<'_>| waiting_for(state, execution, about).filter(|w| w.gate_id.is_none());
-        self.item(&source, Some(execution), ask).await
-    }
-
-    async fn item(
-        &self,
-        source: &RunSource,
-        execution: Option<&Execution>,
-        ask: impl FnOnce(&About<'_>) -> Option<WaitingFor>,
-    ) -> Result<Option<InboxItem>, SubmitError> {
-        let run = source.state();
-        let pipeline = match run.pipeline() {
-            Some(pipeline) => Some(self.pipeline_source(pipeline).await?),
+        let pipeline = record.uuid("pipeline").map(PipelineId);
+        let pipeline_name = match pipeline {
+            Some(pipeline) => known.pipeline(self, pipeline).await?,
             None => None,
         };
-        let definition = execution.and_then(|e| pinned(pipeline.as_ref().map(PipelineSource::state), e));
-        let name = execution.map(|e| e.name.as_deref().unwrap_or(&e.place.step.0));
-        let about = About { name: name.unwrap_or_default(), definition };
-        Ok(ask(&about).map(|waiting_for| InboxItem {
-            pipeline_id: run.pipeline(),
-            pipeline_name: pipeline.as_ref().map(|pipeline| pipeline.state().name.to_string()),
-            run_id: source.id,
-            run_version: run.number().map(|(number, _)| number),
-            execution_id: execution.map(|e| e.id),
-            checkpoint_id: execution.and_then(|e| e.place.step.checkpoint()),
-            checkpoint_name: name.map(str::to_owned),
-            checkpoint_position: execution.map(|e| e.position),
-            waiting_for,
+        let checkpoint_id = record.text("step").and_then(|step| StepId::new(&step).checkpoint());
+        let definition = match (pipeline, record.digest("body")) {
+            (Some(pipeline), Some(body)) => known.definition(self, pipeline, body).await?,
+            _ => None,
+        };
+        let of_step = record.uuid("execution").is_some();
+        Ok(Some(InboxItem {
+            pipeline_id: pipeline,
+            pipeline_name,
+            run_id: run,
+            run_version: about.number,
+            execution_id: record.uuid("execution").map(ExecutionId),
+            checkpoint_id: checkpoint_id.filter(|_| of_step),
+            checkpoint_name: of_step.then(|| question.name.clone()),
+            checkpoint_position: record.int("position").and_then(|n| u32::try_from(n).ok()),
+            waiting_for: asked(question, definition.as_deref()),
         }))
+    }
+}
+
+/// What the row of an open gate asks.
+fn question(record: &Named<'_>) -> Option<Question> {
+    let about = record.text("about").and_then(|about| serde_json::from_str(&about).ok()).unwrap_or_default();
+    Some(Question {
+        kind: AskKind::named(&record.text("kind")?)?,
+        gate: GateId(record.uuid("id")?),
+        since: record.time("opened_at")?,
+        digest: record.digest("digest")?,
+        minimum: record.text("minimum").and_then(|name| Level::named(&name)).unwrap_or_default(),
+        name: record.text("name").unwrap_or_default(),
+        about,
+    })
+}
+
+/// What a page needs to know of runs and pipelines, looked up once each.
+#[derive(Default)]
+struct Seen {
+    runs: HashMap<RunId, Option<AboutRun>>,
+    pipelines: HashMap<PipelineId, Option<String>>,
+    definitions: HashMap<Digest, Option<Arc<CheckpointDefinition>>>,
+}
+
+#[derive(Clone)]
+struct AboutRun {
+    status: String,
+    number: Option<u32>,
+}
+
+impl Seen {
+    async fn run(&mut self, engine: &Engine, run: RunId) -> Result<Option<AboutRun>, SubmitError> {
+        if let Some(known) = self.runs.get(&run) {
+            return Ok(known.clone());
+        }
+        let record = engine.find(Table::Run, run.0).await?;
+        let named = record.as_ref().map(|record| Named::new(Table::Run, record));
+        let about = named.filter(|named| named.uuid("rollback").is_none()).map(|named| AboutRun {
+            status: named.text("status").unwrap_or_default(),
+            number: named.int("number").and_then(|n| u32::try_from(n).ok()),
+        });
+        self.runs.insert(run, about.clone());
+        Ok(about)
+    }
+
+    async fn pipeline(&mut self, engine: &Engine, id: PipelineId) -> Result<Option<String>, SubmitError> {
+        if let Some(known) = self.pipelines.get(&id) {
+            return Ok(known.clone());
+        }
+        let record = engine.find(Table::Pipeline, id.0).await?;
+        let name = record.and_then(|record| Named::new(Table::Pipeline, &record).text("name"));
+        self.pipelines.insert(id, name.clone());
+        Ok(name)
+    }
+
+    /// The definition that an execution pinned. A pipeline's state has all that its runs pin.
+    async fn definition(
+        &mut self,
+        engine: &Engine,
+        pipeline: PipelineId,
+        body: Digest,
+    ) -> Result<Option<Arc<CheckpointDefinition>>, SubmitError> {
+        if let Some(known) = self.definitions.get(&body) {
+            return Ok(known.clone());
+        }
+        let source = engine.pipeline_source(pipeline).await?;
+        let definition = source.state().bodies.get(&body).cloned();
+        self.definitions.insert(body, definition.clone());
+        Ok(definition)
     }
 }

@@ -8,8 +8,8 @@ use holdpoint_core::rows::{Cell, Op, Table};
 use holdpoint_core::state::RunState;
 use holdpoint_core::state::run::Execution;
 use holdpoint_core::{
-    Actor, ArtifactId, ArtifactRecordId, CheckpointId, Command, Decision, Envelope, ExecutionId, PipelineId,
-    Rejection, RollbackId, RunId, StreamId, Timestamp,
+    Actor, ArtifactId, ArtifactRecordId, Assurance, CheckpointId, Command, Decision, Envelope, ExecutionId,
+    PipelineId, Rejection, RollbackId, RunId, StreamId, Timestamp,
 };
 use holdpoint_store::{Query, Record};
 use serde::Serialize;
@@ -321,7 +321,8 @@ impl Engine {
         let target = command.target.filter(|_| level == RollbackType::RunLevel).unwrap_or(command.source);
         let at = self.now();
         let id = self.inner.parts.ids.command(at);
-        let envelope = Envelope { id, at, actor, command: Command::RollBack(command) };
+        let assurance = Assurance::default();
+        let envelope = Envelope { id, at, actor, assurance, command: Command::RollBack(command) };
         let decision = self.consider(&envelope).await?;
         let items = items_of(&decision);
         let ids = items.iter().map(|item| item.run).chain([target]);

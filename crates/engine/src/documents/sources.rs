@@ -6,14 +6,17 @@ use holdpoint_core::definition::CheckpointDefinition;
 use holdpoint_core::paths::run_folder;
 use holdpoint_core::places::run_place;
 use holdpoint_core::rows::{Cell, Table};
-use holdpoint_core::state::run::Execution;
+use holdpoint_core::state::run::{AskKind, Execution};
 use holdpoint_core::state::{PipelineState, RunState};
 use holdpoint_core::{
-    CheckpointId, ExecNo, ExecutionId, LoadedPlan, PipelineId, Rejection, RunId, State, StreamId,
+    CheckpointId, ExecNo, ExecutionId, GateId, LoadedPlan, PipelineId, Rejection, RunId, State, StreamId,
 };
 use holdpoint_store::{Query, Record};
+use serde::Serialize;
 use uuid::Uuid;
 
+use super::Time;
+use super::rows::Named;
 use crate::{Engine, Loaded, SubmitError};
 
 /// A pipeline's state, kept alive.
@@ -62,6 +65,28 @@ impl RunSource {
             }
         }
     }
+}
+
+/// Where a gate is, and what became of it.
+#[derive(Clone, Debug)]
+pub struct GateFound {
+    /// The run.
+    pub run: RunId,
+    /// What it asks.
+    pub kind: AskKind,
+    /// The answer that it got.
+    pub answered: Option<GateDecision>,
+}
+
+/// The answer that a gate got.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GateDecision {
+    /// What was picked.
+    pub option: String,
+    /// By whom.
+    pub by: String,
+    /// When.
+    pub at: Option<Time>,
 }
 
 fn missing(what: &'static str, id: Uuid) -> SubmitError {
@@ -142,12 +167,17 @@ impl Engine {
     }
 
     /// The run that asks at a gate.
-    pub async fn locate_gate(&self, id: holdpoint_core::GateId) -> Result<RunId, SubmitError> {
+    pub async fn locate_gate(&self, id: GateId) -> Result<GateFound, SubmitError> {
         let found = self.find(Table::Gate, id.0).await?.ok_or_else(|| missing("gate", id.0))?;
-        match found.stream {
-            StreamId::Run(run) => Ok(run),
-            StreamId::Home | StreamId::Pipeline(_) | StreamId::Journal(_) => Err(missing("gate", id.0)),
-        }
+        let StreamId::Run(run) = found.stream else { return Err(missing("gate", id.0)) };
+        let row = Named::new(Table::Gate, &found);
+        let kind = row.text("kind").and_then(|kind| AskKind::named(&kind));
+        let answered = row.text("answer").map(|option| GateDecision {
+            option,
+            by: row.text("answered_by").unwrap_or_default(),
+            at: row.time("closed_at").map(Time),
+        });
+        Ok(GateFound { run, kind: kind.ok_or_else(|| missing("gate", id.0))?, answered })
     }
 
     /// The pipeline of a rollback.

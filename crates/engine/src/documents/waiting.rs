@@ -1,14 +1,11 @@
 //! What an execution waits for: exactly what, since when, who may answer, and about what.
 
-use std::sync::Arc;
-
 use holdpoint_core::budget::{Reached, Scope};
-use holdpoint_core::commands::answer_gate::BUDGET;
 use holdpoint_core::definition::{CheckpointDefinition, InputField};
 use holdpoint_core::event::Role;
-use holdpoint_core::state::run::{Execution, ExecutionState, Gate, GateKind, RunState, RunStatus};
-use holdpoint_core::{Digest, GateId};
-use serde::Serialize;
+use holdpoint_core::state::run::{AskKind, Execution, Gate, RunState, RunStatus};
+use holdpoint_core::{Digest, GateId, Level, Timestamp};
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::Time;
@@ -19,7 +16,7 @@ pub struct WaitingFor {
     /// What is asked: `start`, `approve_start`, `form`, `script_input`, `guidance`, `budget`, `approve_complete`,
     /// `choice`, or `retry` where a step has failed for good.
     pub kind: &'static str,
-    /// The question; none where nothing but an action is waited for.
+    /// The gate.
     pub gate_id: Option<GateId>,
     /// Since when.
     pub since: Time,
@@ -27,6 +24,8 @@ pub struct WaitingFor {
     pub who: Who,
     /// What was shown: a decision about it carries this.
     pub digest: Option<String>,
+    /// How an answer must be proved.
+    pub assurance: AssuranceNeeded,
     /// The question in words.
     pub question: String,
     /// How it is answered.
@@ -34,7 +33,7 @@ pub struct WaitingFor {
     /// For a form: what is to be filled in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub form: Option<Form>,
-    /// For a choice or a budget: what can be picked.
+    /// For a choice, a budget or guidance: what can be picked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<String>,
     /// For a budget: which, and what is spent.
@@ -43,6 +42,13 @@ pub struct WaitingFor {
     /// For guidance: what the check complained about.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<String>,
+}
+
+/// How an answer must be proved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct AssuranceNeeded {
+    /// The weakest level that counts.
+    pub minimum: Level,
 }
 
 /// A budget that is used up.
@@ -107,138 +113,145 @@ pub struct Form {
     pub input_fields: Vec<InputField>,
 }
 
-/// What the definition says that matters for a question.
-pub(super) struct About<'a> {
-    pub(super) name: &'a str,
-    pub(super) definition: Option<&'a Arc<CheckpointDefinition>>,
+/// An open gate, as its row or its run's state describes it.
+pub(super) struct Question {
+    pub(super) kind: AskKind,
+    pub(super) gate: GateId,
+    pub(super) since: Timestamp,
+    pub(super) digest: Digest,
+    pub(super) minimum: Level,
+    /// What the step is called.
+    pub(super) name: String,
+    pub(super) about: Asked,
 }
 
-pub(super) fn waiting_for(run: &RunState, execution: &Execution, about: &About<'_>) -> Option<WaitingFor> {
+/// What belongs to a question: the column `about` of its row.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Asked {
+    question: Option<String>,
+    options: Vec<String>,
+    budget: Option<Reached>,
+    reasons: Option<Vec<String>>,
+    asked_by: Option<String>,
+    approved_by: Vec<String>,
+}
+
+impl Question {
+    /// The gate that an execution has open.
+    fn of(run: &RunState, id: GateId, gate: &Gate, name: &str) -> Self {
+        let execution = gate.x.and_then(|x| run.execution(x)).map(AsRef::as_ref);
+        let about = holdpoint_core::project::about(run, gate, execution);
+        Self {
+            kind: gate.ask.kind(),
+            gate: id,
+            since: gate.opened_at,
+            digest: gate.digest,
+            minimum: gate.minimum,
+            name: name.to_owned(),
+            // Written by this program, so that it can be read.
+            about: serde_json::from_value(about).unwrap_or_default(),
+        }
+    }
+}
+
+/// What an execution waits for. A step of a paused run is started by resuming the run.
+pub(super) fn waiting_for(
+    run: &RunState,
+    execution: &Execution,
+    name: &str,
+    definition: Option<&CheckpointDefinition>,
+) -> Option<WaitingFor> {
     if !run.status.is_active() {
         return None;
     }
-    if let Some(id) = execution.state.gate() {
-        let gate = run.gates.get(&id)?;
-        return Some(asked(run, id, gate, about));
-    }
-    match execution.state {
-        ExecutionState::Pending if run.status == RunStatus::InProgress => Some(WaitingFor {
-            kind: "start",
-            gate_id: None,
-            since: execution.times.created.into(),
-            who: Who::with(Role::Operator),
-            digest: None,
-            question: format!("“{}” waits to be started.", about.name),
-            actions: vec!["start"],
-            form: None,
-            options: Vec::new(),
-            budget: None,
-            reasons: Vec::new(),
-        }),
-        ExecutionState::Failed if run.status == RunStatus::Paused => Some(WaitingFor {
-            kind: "retry",
-            gate_id: None,
-            since: execution.times.failed.unwrap_or(execution.times.created).into(),
-            who: Who::with(Role::Operator),
-            digest: None,
-            question: format!("“{}” has failed. Try again, roll back, or give the run up?", about.name),
-            actions: vec!["retry", "rollback", "fail"],
-            form: None,
-            options: Vec::new(),
-            budget: None,
-            reasons: execution.last_error.iter().map(|(_, error)| error.message.to_string()).collect(),
-        }),
-        ExecutionState::Pending
-        | ExecutionState::Failed
-        | ExecutionState::AwaitingStart(_)
-        | ExecutionState::Working(_)
-        | ExecutionState::AwaitingComplete(_)
-        | ExecutionState::Completed => None,
-    }
+    let id = execution.gate?;
+    let gate = run.gates.get(&id)?;
+    let question = Question::of(run, id, gate, name);
+    is_answerable(question.kind, run.status.name()).then(|| asked(question, definition))
 }
 
-/// What a question asks; one of the plan itself belongs to no execution.
-pub(super) fn asked(run: &RunState, id: GateId, gate: &Gate, about: &About<'_>) -> WaitingFor {
-    let execution = gate.x.and_then(|x| run.execution(x)).map(AsRef::as_ref);
-    let name = about.name;
-    let (question, actions): (String, Vec<&'static str>) = match gate.kind {
-        GateKind::ApproveStart => (format!("May “{name}” begin?"), vec!["approve-start", "reject"]),
-        GateKind::ApproveComplete => {
-            (format!("Is the result of “{name}” good?"), vec!["approve-complete", "reject"])
-        }
-        GateKind::Form => (format!("“{name}” has a form to fill in."), vec!["submit"]),
-        GateKind::Input => (script_question(about), vec!["submit"]),
-        GateKind::Guidance => {
-            (format!("The result of “{name}” did not pass its check. What should be done?"), vec!["submit"])
-        }
-        GateKind::Budget => (budget_question(gate), vec!["answer", "submit", "cancel"]),
-        GateKind::Choice => (
-            gate.choice.as_ref().map_or_else(String::new, |(_, _, choice)| choice.prompt.to_string()),
-            vec!["answer"],
-        ),
-    };
-    let config = about.definition.and_then(|definition| definition.execution.human_only_config.as_ref());
+/// Whether a gate can be answered while its run has a status.
+pub(super) fn is_answerable(kind: AskKind, status: &str) -> bool {
+    kind != AskKind::Begin || status == RunStatus::InProgress.name()
+}
+
+/// What a question asks; one of the plan itself has no definition.
+pub(super) fn asked(question: Question, definition: Option<&CheckpointDefinition>) -> WaitingFor {
+    let Question { kind, gate, since, digest, minimum, name, about } = question;
+    let (words, actions) = words(kind, &name, &about, definition);
+    let config = definition.and_then(|definition| definition.execution.human_only_config.as_ref());
+    let picks = matches!(kind, AskKind::Choice | AskKind::Budget | AskKind::Guidance);
     WaitingFor {
-        kind: gate.kind.name(),
-        gate_id: Some(id),
-        since: gate.opened_at.into(),
-        who: who(run, gate, execution, about),
-        digest: gate.digest.as_ref().map(Digest::checksum),
-        question,
+        kind: kind.name(),
+        gate_id: Some(gate),
+        since: since.into(),
+        who: who(kind, &about, definition),
+        digest: Some(digest.checksum()),
+        assurance: AssuranceNeeded { minimum },
+        question: words,
         actions,
-        form: config.filter(|_| gate.kind == GateKind::Form).map(|config| Form {
+        form: config.filter(|_| kind == AskKind::Form).map(|config| Form {
             instructions: config.instructions.clone(),
             input_fields: config.input_fields.clone(),
         }),
-        options: options(gate),
-        budget: gate.budget.map(|(reached, _)| BudgetReached::from(&reached)),
-        reasons: match execution.and_then(|e| e.verdict.as_ref()) {
-            Some((false, reasons)) => reasons.iter().map(ToString::to_string).collect(),
-            Some((true, _)) | None => Vec::new(),
-        },
+        options: if picks { about.options } else { Vec::new() },
+        budget: about.budget.as_ref().map(BudgetReached::from),
+        reasons: about.reasons.unwrap_or_default(),
+    }
+}
+
+/// The question in words, and how it is answered.
+fn words(
+    kind: AskKind,
+    name: &str,
+    about: &Asked,
+    definition: Option<&CheckpointDefinition>,
+) -> (String, Vec<&'static str>) {
+    match kind {
+        AskKind::Begin => (format!("“{name}” waits to be started."), vec!["start"]),
+        AskKind::Start => (format!("May “{name}” begin?"), vec!["approve-start", "reject"]),
+        AskKind::Result => (format!("Is the result of “{name}” good?"), vec!["approve-complete", "reject"]),
+        AskKind::Form => (format!("“{name}” has a form to fill in."), vec!["submit"]),
+        AskKind::Input => (script_question(name, definition), vec!["submit"]),
+        AskKind::Guidance => (
+            format!("The result of “{name}” did not pass its check. What should be done?"),
+            vec!["submit", "answer"],
+        ),
+        AskKind::Budget => (budget_question(about), vec!["answer", "submit", "cancel"]),
+        AskKind::Choice => (about.question.clone().unwrap_or_default(), vec!["answer"]),
+        AskKind::Failed => (
+            format!("“{name}” has failed. Try again, roll back, or give the run up?"),
+            vec!["retry", "rollback", "fail"],
+        ),
+        AskKind::Blocked => (format!("The output of “{name}” was refused too often."), vec!["answer"]),
     }
 }
 
 /// Who may answer a question.
-fn who(run: &RunState, gate: &Gate, execution: Option<&Execution>, about: &About<'_>) -> Who {
-    let asked_by = match gate.kind {
-        GateKind::Form | GateKind::Input => return Who::with(Role::Operator),
-        GateKind::Guidance | GateKind::Budget | GateKind::Choice => return Who::with(Role::Approver),
-        GateKind::ApproveStart => run.started_by.as_ref(),
-        GateKind::ApproveComplete => execution.and_then(|e| e.author.as_ref()),
-    };
-    let Some(people) = about.definition.map(|definition| &definition.human_interaction) else {
-        return Who::with(Role::Approver);
-    };
+fn who(kind: AskKind, about: &Asked, definition: Option<&CheckpointDefinition>) -> Who {
+    let role = holdpoint_core::permission::answers(kind);
+    let people = definition.map(|definition| &definition.human_interaction);
+    let (AskKind::Start | AskKind::Result, Some(people)) = (kind, people) else { return Who::with(role) };
     let several = people.required_approvals > 1;
     Who {
         approvers: people.approvers.clone(),
         required_approvals: several.then_some(people.required_approvals),
-        approved_by: gate.approvals.iter().map(ToString::to_string).collect(),
-        asked_by: asked_by.filter(|_| several).map(ToString::to_string),
-        ..Who::with(Role::Approver)
+        approved_by: about.approved_by.clone(),
+        asked_by: about.asked_by.clone().filter(|_| several),
+        ..Who::with(role)
     }
 }
 
-/// What can be picked.
-fn options(gate: &Gate) -> Vec<String> {
-    if gate.kind == GateKind::Budget {
-        return BUDGET.map(ToOwned::to_owned).to_vec();
-    }
-    let choice = gate.choice.as_ref().map(|(_, _, choice)| choice);
-    choice.map_or_else(Vec::new, |c| c.options.iter().map(|option| option.label.to_string()).collect())
-}
-
-fn budget_question(gate: &Gate) -> String {
-    let Some((reached, _)) = &gate.budget else { return String::new() };
-    let Reached { scope, measure, limit, spent } = reached;
+fn budget_question(about: &Asked) -> String {
+    let Some(Reached { scope, measure, limit, spent }) = &about.budget else { return String::new() };
     let (limit, spent) = (measure.words(*limit), measure.words(*spent));
     format!("The budget of this {} is used up: {spent} of {limit}. Raise it by how much?", scope.name())
 }
 
-fn script_question(about: &About<'_>) -> String {
-    let script = about.definition.and_then(|definition| definition.execution.script_config.as_ref());
+fn script_question(name: &str, definition: Option<&CheckpointDefinition>) -> String {
+    let script = definition.and_then(|definition| definition.execution.script_config.as_ref());
     script
         .and_then(|script| script.user_input_prompt.clone())
-        .unwrap_or_else(|| format!("“{}” asks for input.", about.name))
+        .unwrap_or_else(|| format!("“{name}” asks for input."))
 }

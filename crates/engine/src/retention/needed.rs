@@ -109,9 +109,9 @@ fn still_works(run: &RunState, x: ExecNo) -> bool {
     let ended = match execution.state {
         ExecutionState::Completed | ExecutionState::Failed => true,
         ExecutionState::Pending
-        | ExecutionState::AwaitingStart(_)
+        | ExecutionState::AwaitingStart
         | ExecutionState::Working(_)
-        | ExecutionState::AwaitingComplete(_) => false,
+        | ExecutionState::AwaitingComplete => false,
     };
     let over = execution.rolled_back.is_none() && run.gone.is_none() && !run.status.is_active();
     !ended && !over

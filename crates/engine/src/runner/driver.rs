@@ -8,8 +8,8 @@ use std::time::Duration;
 use holdpoint_core::state::RunState;
 use holdpoint_core::state::run::{EffectId, EffectKind, TimerId, TimerKind};
 use holdpoint_core::{
-    Actor, Body, Command, Owed, OwedChange, RunCommand, RunId, State, StreamId, Timestamp, due, next_timer,
-    owed,
+    Actor, Assurance, Body, Command, Owed, OwedChange, RunCommand, RunId, State, StreamId, Timestamp, due,
+    next_timer, owed,
 };
 use holdpoint_store::{Append, Fence, StoreError, WorkChange};
 use tokio::task::{JoinError, JoinSet};
@@ -362,7 +362,11 @@ impl Drive {
 
     async fn fire(&mut self, timer: TimerId) -> Result<(), SubmitError> {
         let command = Command::Run(self.run(), RunCommand::FireTimer(timer));
-        match self.engine.submit_fenced(Actor::system(), None, Some(self.fence()), command).await {
+        match self
+            .engine
+            .submit_fenced(Actor::system(), Assurance::default(), None, Some(self.fence()), command)
+            .await
+        {
             Ok(_) | Err(SubmitError::Rejected(_)) => Ok(()),
             Err(cause) => Err(cause),
         }

@@ -77,7 +77,16 @@ async fn a_failure_keeps_its_workspace_and_a_retry_gets_it_back() {
     let workspace = scene.find(".errored", "error_info").with_file_name("workspace");
     std::fs::write(workspace.join("mine.txt"), "left by the script").expect("written");
     scene.assert_clean().await;
-    scene.submit(Command::Run(run_id(1), RunCommand::Retry(ExecNo(1)))).await;
+    scene
+        .submit(Command::Run(
+            run_id(1),
+            RunCommand::Answer(holdpoint_core::Answer::of(
+                ExecNo(1),
+                holdpoint_core::state::run::AskKind::Failed,
+                "retry",
+            )),
+        ))
+        .await;
     scene.home.until(&scene.engine, run_id(1), |state| state.completed == 1).await;
     expect![[r#"
         .archived/
@@ -117,8 +126,8 @@ async fn rolled_back_and_undone() {
         .temp/exec_#5/artifacts_staging/
         .temp/exec_#5/workspace/
         runs/latest -> v1
-        runs/v1/checkpoint_0_A/outputs/goals_#6_v1.json
-        runs/v1/checkpoint_1_B/outputs/goals_#7_v1.json
+        runs/v1/checkpoint_0_A/outputs/goals_#4_v1.json
+        runs/v1/checkpoint_1_B/outputs/goals_#6_v1.json
         runs/v1/run_info.json
         scripts/
     "#]]
@@ -140,7 +149,7 @@ async fn rolled_back_and_undone() {
         runs/latest -> v2
         runs/v1/checkpoint_0_A/outputs/goals_#6_v1.json
         runs/v1/run_info.json
-        runs/v2/checkpoint_0_A/outputs/goals_#7_v2.json
+        runs/v2/checkpoint_0_A/outputs/goals_#6_v2.json
         runs/v2/mine.txt
         runs/v2/run_info.json
         scripts/

@@ -8,17 +8,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use holdpoint_core::commands::add_checkpoint::AddCheckpoint;
-use holdpoint_core::commands::approve_complete::ApproveComplete;
 use holdpoint_core::commands::create_pipeline::CreatePipeline;
 use holdpoint_core::commands::record_outcome::{Collected, Outcome};
 use holdpoint_core::commands::roll_back::{RollBack, Target};
 use holdpoint_core::commands::start_run::{Source, StartRun};
-use holdpoint_core::commands::submit_form::SubmitForm;
 use holdpoint_core::definition::{CheckpointDefinition, PipelineConfig};
 use holdpoint_core::event::{Failure, RollbackType, Usage};
+use holdpoint_core::state::run::AskKind;
 use holdpoint_core::state::{PipelineState, RunState};
 use holdpoint_core::{
-    Actor, Command, Decide, Digest, ExecNo, PipelineCommand, PipelineId, RollbackId, RunCommand, RunId,
+    Actor, Answer, Command, Digest, ExecNo, PipelineCommand, PipelineId, RollbackId, RunCommand, RunId,
     State, StreamId,
 };
 use holdpoint_engine::Engine;
@@ -152,16 +151,16 @@ impl Scene {
 
     pub async fn fill_in(&self, n: u128, x: u32) {
         let fields = [("goal".to_owned(), json!(format!("goal {n} {x}")))].into_iter().collect();
-        let form = SubmitForm { x: ExecNo(x), fields, files: Vec::new() };
-        self.submit(Command::Run(run_id(n), RunCommand::SubmitForm(form))).await;
+        let form = Answer { fields, ..Answer::of(ExecNo(x), AskKind::Form, "submit") };
+        self.submit(Command::Run(run_id(n), RunCommand::Answer(form))).await;
     }
 
     pub async fn approve(&self, n: u128, x: u32) {
         let state = self.run(n).await;
-        let gate = state.execution(ExecNo(x)).and_then(|e| e.state.gate()).expect("a gate");
-        let decision = Decide { digest: state.gates[&gate].digest, ..Decide::on(ExecNo(x)) };
-        let approve = ApproveComplete { decision, edits: Vec::new() };
-        self.submit(Command::Run(run_id(n), RunCommand::ApproveComplete(approve))).await;
+        let gate = state.execution(ExecNo(x)).and_then(|e| e.gate).expect("a gate");
+        let digest = Some(state.gates[&gate].digest);
+        let approve = Answer { digest, ..Answer::of(ExecNo(x), AskKind::Result, "approve") };
+        self.submit(Command::Run(run_id(n), RunCommand::Answer(approve))).await;
     }
 
     pub async fn step(&self, n: u128, x: u32) {

@@ -6,8 +6,8 @@ use holdpoint_core::event::PipelineEvent;
 use holdpoint_core::facts::{Evaluator, Facts, Offers};
 use holdpoint_core::state::PipelineState;
 use holdpoint_core::{
-    Actor, CheckpointId, Command, CommandId, Envelope, Event, PipelineCommand, PipelineId, Rejection, State,
-    StreamId, Timestamp, World, decide,
+    Actor, Assurance, CheckpointId, Command, CommandId, Envelope, Event, PipelineCommand, PipelineId,
+    Rejection, State, StreamId, Timestamp, World, decide,
 };
 use serde::Serialize;
 use uuid::Uuid;
@@ -89,6 +89,7 @@ pub fn plan_changes(
         id: CommandId(Uuid::nil()),
         at: Timestamp(0),
         actor: Actor::system(),
+        assurance: Assurance::default(),
         command: Command::Pipeline(id, PipelineCommand::Apply(file.content.clone())),
     };
     let decision = decide(&world, &envelope, Facts { evaluator, offers })?;

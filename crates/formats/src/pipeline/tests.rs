@@ -42,7 +42,13 @@ fn apply(file: &PipelineFile, before: Option<&PipelineState>) -> PipelineState {
     world.insert(stream, &state);
     let command = Command::Pipeline(id, PipelineCommand::Apply(file.content.clone()));
     let id = CommandId(Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0000));
-    let envelope = Envelope { id, at: Timestamp(1), actor: Actor::person("ann"), command };
+    let envelope = Envelope {
+        id,
+        at: Timestamp(1),
+        actor: Actor::person("ann"),
+        assurance: holdpoint_core::Assurance::default(),
+        command,
+    };
     let decision = decide(&world, &envelope, Facts { evaluator: &Lenient, offers: &NothingKnown });
     let mut decision = decision.unwrap_or_else(|rejection| panic!("{rejection:?}"));
     match decision.after.remove(&stream) {

@@ -79,6 +79,9 @@ codes! {
     Forbidden "forbidden" FORBIDDEN "Forbidden"
         "The role or the scope of the token does not reach so far."
         "Ask an admin for a token that may do this.";
+    AssuranceTooLow "assurance_too_low" FORBIDDEN "Assurance too low"
+        "The gate needs an answer that is proved better; `needs` and `has` name the levels."
+        "Answer in a way that reaches the level that the gate needs.";
     NotAPerson "not_a_person" FORBIDDEN "Only a person decides"
         "An agent tried to decide, or to change what people decide about."
         "Ask a person to decide in the inbox.";
@@ -130,6 +133,12 @@ codes! {
     Contended "contended" CONFLICT "Contended"
         "Others kept changing the same things. Nothing was written."
         "Send the request again after a moment.";
+    GateAnswered "gate_answered" CONFLICT "Gate answered"
+        "The gate was answered before, or closed without an answer. `decision` says who decided what, where it is known."
+        "Look at what was decided; what waits now is in the inbox.";
+    GateExpired "gate_expired" CONFLICT "Gate expired"
+        "The time to answer the gate is over. Nothing was decided."
+        "Pause and resume the run to ask again.";
     RolledBack "rolled_back" GONE "Rolled back"
         "What was asked for was rolled back; `rollback_id` names the rollback."
         "Undo the rollback to bring it back, or use what stands in its place.";

@@ -27,8 +27,14 @@ impl From<Rejection> for Problem {
             }
             Rejection::EarlierDefinition { version, .. } => problem.with("definition_version", version),
             Rejection::Forbidden { needs, role } => problem.with("needs", needs).with("role", role),
-            Rejection::Stale { gate } | Rejection::DigestMissing { gate } => {
-                problem.with("gate_id", gate.to_string())
+            Rejection::Stale { gate }
+            | Rejection::DigestMissing { gate }
+            | Rejection::GateAnswered { gate } => problem.with("gate_id", gate.to_string()),
+            Rejection::GateExpired { gate, at } => {
+                problem.with("gate_id", gate.to_string()).with("expired_at", at.rfc3339())
+            }
+            Rejection::AssuranceTooLow { gate, needs, has } => {
+                problem.with("gate_id", gate.to_string()).with("needs", needs.name()).with("has", has.name())
             }
             Rejection::NotAnApprover { approvers } => problem.with("approvers", json!(approvers)),
             Rejection::LimitReached { limit, .. } => problem.with("limit", json!(limit)),
@@ -50,6 +56,9 @@ fn code(rejection: &Rejection) -> Code {
         Rejection::WrongState { .. } => Code::WrongState,
         Rejection::Stale { .. } => Code::StaleDecision,
         Rejection::DigestMissing { .. } => Code::DigestMissing,
+        Rejection::GateAnswered { .. } => Code::GateAnswered,
+        Rejection::GateExpired { .. } => Code::GateExpired,
+        Rejection::AssuranceTooLow { .. } => Code::AssuranceTooLow,
         Rejection::Invalid(_) => Code::InvalidFields,
         Rejection::DependencyNotMet { .. } => Code::DependencyNotMet,
         Rejection::RunsActive(_) => Code::RunsActive,
@@ -114,7 +123,7 @@ impl From<SubmitError> for Problem {
 
 #[cfg(test)]
 mod tests {
-    use holdpoint_core::RollbackId;
+    use holdpoint_core::{Level, RollbackId};
     use uuid::Uuid;
 
     use super::*;
@@ -133,6 +142,9 @@ mod tests {
             Rejection::WrongState { action: "", what, id, state: "", possible: Vec::new() },
             Rejection::Stale { gate },
             Rejection::DigestMissing { gate },
+            Rejection::GateAnswered { gate },
+            Rejection::GateExpired { gate, at: holdpoint_core::Timestamp(0) },
+            Rejection::AssuranceTooLow { gate, needs: Level::Terminal, has: Level::Local },
             Rejection::Invalid(Vec::new()),
             Rejection::DependencyNotMet { step: String::new(), missing: Vec::new() },
             Rejection::RunsActive(Vec::new()),

@@ -6,7 +6,8 @@ mod submit;
 
 use axum::extract::State;
 use holdpoint_core::event::Role;
-use holdpoint_core::{Command, ExecNo, ExecutionId, RunCommand, RunId};
+use holdpoint_core::state::run::{AskKind, RunStatus};
+use holdpoint_core::{Answer, Command, ExecNo, ExecutionId, RunCommand, RunId, State as Fold};
 use holdpoint_engine::documents::ExecutionDocument;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -84,7 +85,16 @@ async fn start(
     key: Idempotent,
     Json(Start { run_id }): Json<Start>,
 ) -> Result<axum::Json<ExecutionDocument>, Problem> {
-    let done = caller.submit(&app, key, Command::Run(run_id, RunCommand::StartStep)).await?;
+    let loaded = app.engine()?.run(run_id).await?;
+    let pending = loaded.and_then(|loaded| match &loaded.state {
+        Fold::Run(run) if run.status == RunStatus::InProgress => run.to_start(),
+        Fold::Run(_) | Fold::Home(_) | Fold::Pipeline(_) | Fold::Journal(_) => None,
+    });
+    let command = match pending {
+        Some(x) => RunCommand::Answer(Answer::of(x, AskKind::Begin, "start")),
+        None => RunCommand::Begin,
+    };
+    let done = caller.submit(&app, key, Command::Run(run_id, command)).await?;
     settled(&app, &done).await?;
     if let Some(execution) = done.reply.execution {
         return Ok(axum::Json(app.engine()?.execution_document(execution).await?));
@@ -106,7 +116,7 @@ async fn retry(
     _: Maybe<Nothing>,
 ) -> Result<axum::Json<ExecutionDocument>, Problem> {
     let (run, x) = find(&app, &caller, Role::Operator, id).await?;
-    order(&app, &caller, key, id, run, RunCommand::Retry(x)).await
+    order(&app, &caller, key, id, run, RunCommand::Answer(Answer::of(x, AskKind::Failed, "retry"))).await
 }
 
 /// Stop an execution's work

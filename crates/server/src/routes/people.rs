@@ -1,11 +1,13 @@
 //! What waits for people, and answering a choice.
 
 use axum::extract::State;
-use holdpoint_core::commands::answer_gate::AnswerGate;
+use holdpoint_core::command::Fields;
 use holdpoint_core::event::Role;
-use holdpoint_core::{Command, GateId, PipelineId, RunCommand};
+use holdpoint_core::state::run::AskKind;
+use holdpoint_core::{Answer, Command, GateId, PipelineId, RunCommand, Target, permission};
 use holdpoint_engine::documents::{InboxItem, RunDocument};
 use serde::Deserialize;
+use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -17,7 +19,7 @@ use crate::caller::Caller;
 use crate::extract::{Json, Path, Query};
 use crate::idempotency::Idempotent;
 use crate::paging::{Listed, bounds};
-use crate::problem::Problem;
+use crate::problem::{Code, Problem};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(inbox)).routes(routes!(answer))
@@ -36,10 +38,10 @@ struct InboxQuery {
     cursor: Option<String>,
 }
 
-/// A choice.
+/// An answer to a gate.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct Choice {
+struct GateAnswer {
     /// The label of what is picked; what a script or a check asks for has none.
     #[serde(default)]
     option: Option<String>,
@@ -49,14 +51,18 @@ struct Choice {
     /// The answer to what a script or a check asks for.
     #[serde(default)]
     user_input: Option<String>,
-    /// What was shown, where `waiting_for.digest` is set.
+    /// The values of a form.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    fields: Option<Fields>,
+    /// What was shown, from `waiting_for.digest`.
     #[serde(default)]
     digest: Option<String>,
 }
 
 /// List what waits for a person
 ///
-/// Open questions, newest first; steps that have failed for good stand before them.
+/// Open gates, newest first: also steps to start by hand, and steps that have failed for good.
 #[utoipa::path(get, path = "/api/inbox", tag = "people", params(InboxQuery),
     responses((status = 200, description = "A page of questions", body = Listed<InboxItem>)))]
 async fn inbox(
@@ -71,21 +77,49 @@ async fn inbox(
     Ok(axum::Json(page.into()))
 }
 
-/// Answer a choice or a question inside a step, or raise a budget that is used up
+/// Answer a gate
+///
+/// Any gate: a choice, a start, a result, a form, a question inside a step, a budget that is used up, or a step that
+/// has failed. `digest` says what was shown.
 #[utoipa::path(post, path = "/api/gates/{id}/answer", tag = "people", params(("id" = GateId, Path)),
-    request_body = Choice, responses((status = 200, description = "The run", body = RunDocument)))]
+    request_body = GateAnswer, responses((status = 200, description = "The run", body = RunDocument)))]
 async fn answer(
     State(app): State<App>,
     caller: Caller,
     key: Idempotent,
     Path(id): Path<GateId>,
-    Json(Choice { option, feedback, user_input, digest }): Json<Choice>,
+    Json(GateAnswer { option, feedback, user_input, fields, digest }): Json<GateAnswer>,
 ) -> Result<axum::Json<RunDocument>, Problem> {
-    caller.require(Role::Approver)?;
-    let run = app.engine()?.locate_gate(id).await?;
+    caller.require(Role::Operator)?;
+    let gate = app.engine()?.locate_gate(id).await?;
+    caller.see_run(&app, gate.run).await.map_err(|_| Problem::missing("gate", id))?;
+    caller.require(permission::answers(gate.kind))?;
     let (feedback, digest) = (user_input.or(feedback).map(Into::into), shown(digest.as_deref())?);
-    let answer = AnswerGate { gate: id, option: option.unwrap_or_default().into(), feedback, digest };
-    let done = caller.submit(&app, key, Command::Run(run, RunCommand::AnswerGate(answer))).await?;
+    let option = option.unwrap_or_else(|| usual(gate.kind).to_owned());
+    let answer = Answer::new(Target::Gate(id), gate.kind, option);
+    let answer = Answer { feedback, digest, fields: fields.unwrap_or_default(), ..answer };
+    let run = gate.run;
+    let done = match caller.submit(&app, key, Command::Run(run, RunCommand::Answer(answer))).await {
+        Err(problem) if problem.code() == Code::GateAnswered.about().code => {
+            // What was decided is in the row; it may have been answered since it was looked up.
+            let decided = app.engine()?.locate_gate(id).await?.answered;
+            return Err(match decided {
+                Some(decided) => problem.with("decision", json!(decided)),
+                None => problem,
+            });
+        }
+        done => done?,
+    };
     settled(&app, &done).await?;
     Ok(axum::Json(app.engine()?.run_document(run).await?))
+}
+
+/// The option that is meant where none is named: what a script or a check asks for is a text.
+fn usual(kind: AskKind) -> &'static str {
+    match kind {
+        AskKind::Begin => "start",
+        AskKind::Form | AskKind::Input => "submit",
+        AskKind::Guidance | AskKind::Failed => "retry",
+        AskKind::Start | AskKind::Budget | AskKind::Result | AskKind::Choice | AskKind::Blocked => "",
+    }
 }

@@ -193,7 +193,9 @@ async fn resume(
     Path(id): Path<RunId>,
     _: Maybe<Nothing>,
 ) -> Result<axum::Json<RunDocument>, Problem> {
-    steer(&app, &caller, key, id, RunCommand::Resume).await
+    // Who may decide passes a gate at which the run was paused.
+    let decides = caller.require(holdpoint_core::event::Role::Approver).is_ok();
+    steer(&app, &caller, key, id, RunCommand::Resume { decides }).await
 }
 
 /// End a run

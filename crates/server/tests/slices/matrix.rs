@@ -95,7 +95,7 @@ fn table() -> Vec<(&'static str, Who, Value)> {
         ("GET /api/artifacts/{id}", From(Role::Viewer), none.clone()),
         ("GET /api/artifacts/{id}/download", From(Role::Viewer), none.clone()),
         ("GET /api/inbox", From(Role::Viewer), none.clone()),
-        ("POST /api/gates/{id}/answer", From(Role::Approver), json!({"option": "x"})),
+        ("POST /api/gates/{id}/answer", From(Role::Operator), json!({"option": "x"})),
         ("GET /api/compare", From(Role::Viewer), json!(format!("a={NOTHING}&b={NOTHING}"))),
         ("GET /api/events", From(Role::Viewer), none.clone()),
         ("GET /api/stream", From(Role::Viewer), none.clone()),

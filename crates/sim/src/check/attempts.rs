@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use holdpoint_core::event::{FailureKind, Opening, RunEvent};
-use holdpoint_core::state::run::Part;
+use holdpoint_core::event::{FailureKind, RunEvent};
+use holdpoint_core::state::run::{Ask, Part};
 use holdpoint_core::{ActorKind, ExecNo, RunId, Timestamp};
 
 use super::{Found, Moment};
@@ -25,6 +25,8 @@ struct Tried {
     last: Option<(u32, u32)>,
     /// The part of it that is owed.
     open: Option<Part>,
+    /// The part that goes on after an answer.
+    waits: Option<Part>,
     retry_at: Option<Timestamp>,
     deadline: Option<Timestamp>,
     begun: u32,
@@ -65,23 +67,30 @@ impl Attempts {
                 tried.allowed = *max_attempts;
                 tried.revisions = *max_revisions;
             }
-            RunEvent::AttemptBegan { revision, attempt, opening, deadline, .. } => {
+            RunEvent::AttemptBegan { revision, attempt, deadline, .. } => {
                 if let Some(what) = tried.begin(*revision, *attempt) {
                     wrong(format!("{what} of {x}"));
                 }
                 if by_itself && *attempt > 1 && !checked && tried.retry_at.is_none_or(|due| due > row.at) {
                     wrong(format!("I20: attempt {attempt} of {x} began before its time"));
                 }
-                tried.open = (*opening == Opening::Work).then_some(Part::Work);
+                tried.open = Some(Part::Work);
                 (tried.retry_at, tried.deadline) = (None, *deadline);
             }
-            RunEvent::InputGiven { deadline, .. } => {
-                tried.open = Some(Part::Work);
+            // Only a script's question goes on with the work of the same attempt.
+            RunEvent::Submitted { text: Some(_), deadline, .. } if tried.waits.is_some() => {
+                tried.open = tried.waits.take();
                 tried.deadline = *deadline;
             }
-            RunEvent::BudgetAsked { .. } => (tried.open, tried.deadline) = (None, None),
-            RunEvent::BudgetRaised { check, deadline, .. } => {
-                tried.open = Some(if *check { Part::Check } else { Part::Work });
+            RunEvent::Asked { ask, .. } => match ask {
+                Ask::Form => (tried.open, tried.deadline) = (None, None),
+                Ask::Input => (tried.open, tried.deadline, tried.waits) = (None, None, Some(Part::Work)),
+                Ask::Budget(_, part) => (tried.open, tried.deadline, tried.waits) = (None, None, Some(*part)),
+                Ask::Result => tried.open = None,
+                Ask::Begin | Ask::Start | Ask::Guidance | Ask::Choice(_) | Ask::Failed | Ask::Blocked => {}
+            },
+            RunEvent::BudgetRaised { deadline, .. } => {
+                tried.open = tried.waits.take();
                 tried.deadline = *deadline;
             }
             RunEvent::WorkDone { judge, .. } => tried.open = judge.then_some(Part::Check),
@@ -100,9 +109,9 @@ impl Attempts {
                 if failure.kind == FailureKind::Timeout && tried.deadline.is_none_or(|due| due > row.at) {
                     wrong(format!("I20: {x} ran out of time before its time"));
                 }
-                tried.open = None;
+                (tried.open, tried.waits) = (None, None);
             }
-            RunEvent::CompletionAsked { .. } | RunEvent::ExecutionCompleted { .. } => tried.open = None,
+            RunEvent::ExecutionCompleted { .. } => tried.open = None,
             RunEvent::RetryGranted { revision, .. } => {
                 if *revision {
                     tried.revisions += 1;
@@ -162,9 +171,8 @@ impl Tried {
 fn outcome_of(event: &RunEvent) -> Option<ExecNo> {
     match event {
         RunEvent::WorkDone { x, .. }
-        | RunEvent::BudgetAsked { x, .. }
+        | RunEvent::Asked { x, ask: Ask::Budget(..) | Ask::Result, .. }
         | RunEvent::Checked { x, .. }
-        | RunEvent::CompletionAsked { x, .. }
         | RunEvent::ArtifactMade { x, .. }
         | RunEvent::ExecutionCompleted { x, .. }
         | RunEvent::AttemptFailed { x, .. }
@@ -177,7 +185,8 @@ fn execution_of(event: &RunEvent) -> Option<ExecNo> {
     match event {
         RunEvent::ExecutionMade { x, .. }
         | RunEvent::AttemptBegan { x, .. }
-        | RunEvent::InputGiven { x, .. }
+        | RunEvent::Asked { x, .. }
+        | RunEvent::Submitted { x, .. }
         | RunEvent::BudgetRaised { x, .. }
         | RunEvent::RetryGranted { x, .. } => Some(*x),
         _ => outcome_of(event),

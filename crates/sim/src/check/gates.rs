@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use holdpoint_core::event::{Made, Opening, RunEvent};
+use holdpoint_core::event::{Made, RunEvent};
 use holdpoint_core::plan::Policy;
+use holdpoint_core::state::run::AskKind;
 use holdpoint_core::{ActorKind, ArtifactRecordId, Body, Digest, ExecNo, GateId, RunId, State, StreamId};
 
 use super::{Found, Moment};
@@ -31,11 +32,11 @@ pub struct Gates<'m> {
 struct Asked {
     run: RunId,
     x: Option<ExecNo>,
-    digest: Option<Digest>,
+    digest: Digest,
     shown: Outputs,
     answered: bool,
-    /// Whether it asks for a start, and not about a result.
-    starts: bool,
+    /// What it asks.
+    kind: AskKind,
     /// Who has agreed so far, where more must.
     agreed: BTreeSet<Arc<str>>,
 }
@@ -70,31 +71,35 @@ impl<'m> Gates<'m> {
     pub fn see(&mut self, moment: &Moment<'_>, event: &RunEvent) -> Found {
         let run = moment.run;
         let mut found = Vec::new();
-        if let Some((gate, x, digest)) = asks(event) {
+        if let RunEvent::Asked { x, .. } | RunEvent::AttemptBegan { x, .. } = event {
+            found.extend(self.begin_answered(moment, *x));
+        }
+        if let Some((gate, x, digest, kind)) = asks(event) {
             let shown = x.and_then(|x| self.outputs.get(&(run, x))).cloned().unwrap_or_default();
-            let starts = matches!(event, RunEvent::StartAsked { .. });
-            let asked = Asked { run, x, digest, shown, answered: false, starts, agreed: BTreeSet::new() };
+            let asked = Asked { run, x, digest, shown, answered: false, kind, agreed: BTreeSet::new() };
             if self.asked.insert(gate, asked).is_some() {
                 found.push(format!("I13: gate {gate} is asked twice"));
             }
         }
-        if let Some((gate, x)) = answers(event) {
-            found.extend(self.answer(moment, gate, x));
+        if let Some((gate, x, digest)) = answers(event) {
+            found.extend(self.answer(moment, gate, x, digest));
         }
         let actor = || moment.entry.row.actor.name.clone();
         match event {
             RunEvent::Began {} => drop(self.began.insert(run, actor())),
-            RunEvent::FormSubmitted { x, .. } => drop(self.authors.insert((run, *x), actor())),
-            RunEvent::ApprovalGiven { x, gate } | RunEvent::StartApproved { x, gate } => {
-                found.extend(self.agree(moment, *x, *gate, matches!(event, RunEvent::ApprovalGiven { .. })));
+            RunEvent::Submitted { x, gate, .. } if self.kind(*gate) == Some(AskKind::Form) => {
+                drop(self.authors.insert((run, *x), actor()));
             }
-            RunEvent::CompletionApproved { x, gate, .. } => {
+            RunEvent::ApprovalGiven { x, gate, .. } => found.extend(self.agree(moment, *x, *gate, true)),
+            RunEvent::Approved { x, gate, .. } if self.kind(*gate) != Some(AskKind::Guidance) => {
                 found.extend(self.agree(moment, *x, *gate, false));
             }
             _ => {}
         }
         match event {
-            RunEvent::StartApproved { x, .. } => drop(self.let_begin.insert((run, *x))),
+            RunEvent::Approved { x, gate, .. } if self.kind(*gate) == Some(AskKind::Start) => {
+                self.let_begin.insert((run, *x));
+            }
             RunEvent::AttemptBegan { x, revision: 0, attempt: 1, .. } => {
                 let asks = self.policy(moment, *x).is_some_and(|policy| policy.approve_start);
                 if asks && !self.let_begin.contains(&(run, *x)) {
@@ -119,16 +124,9 @@ impl<'m> Gates<'m> {
                     approved.outputs.insert(name.to_string(), (*record, *digest));
                 }
             }
-            RunEvent::CompletionApproved { x, gate, digest, edited } => {
-                let asked = self.asked.get(gate)?;
-                let outputs = asked.shown.clone();
+            RunEvent::Approved { x, gate, edited, .. } if self.kind(*gate) == Some(AskKind::Result) => {
+                let outputs = self.asked.get(gate)?.shown.clone();
                 self.approved.insert(*x, Approved { outputs, edited: *edited });
-                if asked.digest != Some(*digest) {
-                    return Some(format!(
-                        "I13: gate {gate} was asked about {:?}, approved {digest}",
-                        asked.digest
-                    ));
-                }
             }
             RunEvent::ArtifactPromoted { x, record } => {
                 self.promoted.entry(*x).or_default().insert(*record);
@@ -162,7 +160,8 @@ impl<'m> Gates<'m> {
         let name = moment.entry.row.actor.name.clone();
         let Some(asked) = self.asked.get_mut(&gate) else { return found };
         let began = self.began.get(&moment.run);
-        let author = if asked.starts { began } else { self.authors.get(&(moment.run, x)) };
+        let starts = asked.kind == AskKind::Start;
+        let author = if starts { began } else { self.authors.get(&(moment.run, x)) };
         if !policy.approvers.is_empty() && !policy.approvers.contains(&name) {
             found.push(format!("I13: {name} approved at gate {gate} and is no approver"));
         }
@@ -179,15 +178,19 @@ impl<'m> Gates<'m> {
     }
 
     /// I13: an answer comes from a person, once, to a question that was asked.
-    fn answer(&mut self, moment: &Moment<'_>, gate: GateId, x: Option<ExecNo>) -> Found {
+    fn answer(&mut self, moment: &Moment<'_>, gate: GateId, x: Option<ExecNo>, digest: Digest) -> Found {
         let mut found = Vec::new();
-        let kind = moment.entry.row.actor.kind;
-        if kind != ActorKind::Person {
-            found.push(format!("I13: gate {gate} is answered by {kind:?}"));
+        let actor = moment.entry.row.actor.kind;
+        if actor != ActorKind::Person && self.kind(gate) != Some(AskKind::Failed) {
+            found.push(format!("I13: gate {gate} is answered by {actor:?}"));
         }
         match self.asked.get_mut(&gate) {
             Some(asked) if asked.run == moment.run && asked.x == x && !asked.answered => {
                 asked.answered = true;
+                if asked.digest != digest {
+                    let shown = asked.digest;
+                    found.push(format!("I13: gate {gate} was asked about {shown}, answered {digest}"));
+                }
             }
             Some(_) => found.push(format!("I13: gate {gate} is answered twice, or in another's place")),
             None => found.push(format!("I13: gate {gate} is answered and was never asked")),
@@ -200,11 +203,24 @@ impl<'m> Gates<'m> {
         let mut found = Vec::new();
         for (gate, digest) in approvals {
             let Some(asked) = self.asked.get(gate) else { continue };
-            if (!asked.starts || digest.is_some()) && *digest != asked.digest {
+            let needed = asked.kind == AskKind::Result;
+            if (needed || digest.is_some()) && *digest != Some(asked.digest) {
                 found.push(format!("I13: gate {gate} about {:?} was passed with {digest:?}", asked.digest));
             }
         }
         found
+    }
+
+    fn kind(&self, gate: GateId) -> Option<AskKind> {
+        self.asked.get(&gate).map(|asked| asked.kind)
+    }
+
+    /// A step that waited to be started has begun, or asks for more: that is the answer, once.
+    fn begin_answered(&mut self, moment: &Moment<'_>, x: ExecNo) -> Option<String> {
+        let gate = moment.before.execution(x).and_then(|e| e.gate)?;
+        let asked = self.asked.get_mut(&gate).filter(|asked| asked.kind == AskKind::Begin)?;
+        let twice = std::mem::replace(&mut asked.answered, true);
+        twice.then(|| format!("I13: gate {gate} is answered twice"))
     }
 
     fn policy(&self, moment: &Moment<'_>, x: ExecNo) -> Option<Policy> {
@@ -220,34 +236,25 @@ impl<'m> Gates<'m> {
     }
 }
 
-/// The question that an event asks.
-fn asks(event: &RunEvent) -> Option<(GateId, Option<ExecNo>, Option<Digest>)> {
+/// The gate that an event opens.
+fn asks(event: &RunEvent) -> Option<(GateId, Option<ExecNo>, Digest, AskKind)> {
     match event {
-        RunEvent::StartAsked { x, gate, digest } | RunEvent::CompletionAsked { x, gate, digest } => {
-            Some((*gate, Some(*x), Some(*digest)))
-        }
-        RunEvent::GuidanceAsked { x, gate }
-        | RunEvent::BudgetAsked { x, gate, .. }
-        | RunEvent::AttemptBegan { x, opening: Opening::Form(gate) | Opening::Input(gate), .. } => {
-            Some((*gate, Some(*x), None))
-        }
-        RunEvent::GateAsked { gate, .. } => Some((*gate, None, None)),
+        RunEvent::Asked { x, gate, ask, digest, .. } => Some((*gate, Some(*x), *digest, ask.kind())),
+        RunEvent::GateAsked { gate, digest, .. } => Some((*gate, None, *digest, AskKind::Choice)),
         _ => None,
     }
 }
 
-/// The question that an event answers.
-fn answers(event: &RunEvent) -> Option<(GateId, Option<ExecNo>)> {
+/// The gate that an event answers.
+fn answers(event: &RunEvent) -> Option<(GateId, Option<ExecNo>, Digest)> {
     match event {
-        RunEvent::StartApproved { x, gate }
-        | RunEvent::StartRejected { x, gate, .. }
-        | RunEvent::FormSubmitted { x, gate, .. }
-        | RunEvent::InputGiven { x, gate, .. }
-        | RunEvent::GuidanceGiven { x, gate, .. }
-        | RunEvent::BudgetRaised { x, gate, .. }
-        | RunEvent::CompletionApproved { x, gate, .. }
-        | RunEvent::RevisionAsked { x, gate, .. } => Some((*gate, Some(*x))),
-        RunEvent::GateAnswered { gate, .. } => Some((*gate, None)),
+        RunEvent::Approved { x, gate, digest, .. }
+        | RunEvent::Rejected { x, gate, digest, .. }
+        | RunEvent::Submitted { x, gate, digest, .. }
+        | RunEvent::BudgetRaised { x, gate, digest, .. }
+        | RunEvent::RevisionAsked { x, gate, digest, .. }
+        | RunEvent::RetryGranted { x, gate, digest, .. } => Some((*gate, Some(*x), *digest)),
+        RunEvent::GateAnswered { gate, digest, .. } => Some((*gate, None, *digest)),
         _ => None,
     }
 }

@@ -50,12 +50,12 @@ fn run_may(from: Is, to: Is) -> bool {
 
 fn execution_may(from: At, to: At, event: &RunEvent, x: ExecNo) -> bool {
     match from {
-        At::Pending => matches!(to, At::AwaitingStart(_) | At::Working(_)),
-        At::AwaitingStart(_) => matches!(to, At::Pending | At::Working(_)),
+        At::Pending => matches!(to, At::AwaitingStart | At::Working(_)),
+        At::AwaitingStart => matches!(to, At::Pending | At::Working(_)),
         At::Working(_) => {
-            matches!(to, At::Working(_) | At::AwaitingComplete(_) | At::Completed | At::Failed)
+            matches!(to, At::Working(_) | At::AwaitingComplete | At::Completed | At::Failed)
         }
-        At::AwaitingComplete(_) => matches!(to, At::Completed | At::Working(_) | At::Failed),
+        At::AwaitingComplete => matches!(to, At::Completed | At::Working(_) | At::Failed),
         // Only by an attempt that somebody granted; the bounds of attempts are counted elsewhere.
         At::Failed => {
             matches!((to, event), (At::Working(_), RunEvent::AttemptBegan { x: of, .. }) if *of == x)

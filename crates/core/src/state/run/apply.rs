@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::attempts::Fresh;
-use super::{Cause, ExecutionState, GateKind, Part, RunState, RunStatus, Stage, Timers};
+use super::gates::Opened;
+use super::{Ask, Cause, ExecutionState, RunState, RunStatus, Timers};
 use crate::event::{RunEvent, Text};
 use crate::state::Stamp;
-use crate::{ActorKind, BranchNo, GateId, Timestamp};
+use crate::{ActorKind, BranchNo, Timestamp};
 
 /// The name of the person who did it.
 pub(super) fn person(stamp: &Stamp<'_>) -> Option<Text> {
@@ -57,22 +58,17 @@ impl RunState {
                 stamp,
             ),
             RunEvent::FrontMoved { branch, delta } => self.graph.moved(*branch, delta, stamp.command),
-            RunEvent::StartAsked { x, gate, digest } => {
-                self.open(*gate, GateKind::ApproveStart, Some(*x), Some(*digest), at);
-                self.edit(*x, |e| e.state = ExecutionState::AwaitingStart(*gate));
+            RunEvent::Asked { x, gate, ask, digest, minimum, expires } => {
+                let (digest, minimum, expires) = (*digest, *minimum, *expires);
+                self.ask(*x, &Opened { gate: *gate, ask, digest, minimum, expires }, at);
             }
-            RunEvent::StartApproved { gate, .. } | RunEvent::CompletionApproved { gate, .. } => {
-                self.answered(gate);
+            RunEvent::Approved { gate, .. } => self.answered(*gate),
+            RunEvent::Rejected { x, gate, .. } => self.rejected(*x, *gate),
+            RunEvent::Submitted { x, gate, fields, text, deadline, .. } => {
+                self.submitted(*x, *gate, fields, text.as_ref(), *deadline, person(stamp));
             }
-            RunEvent::StartRejected { x, gate, .. } => {
-                self.answered(gate);
-                self.edit(*x, |e| {
-                    e.state = ExecutionState::Pending;
-                    e.held_back = true;
-                });
-            }
-            RunEvent::AttemptBegan { x, revision, attempt, opening, deadline } => {
-                self.begin_attempt(*x, *revision, *attempt, *opening, *deadline, at);
+            RunEvent::AttemptBegan { x, revision, attempt, deadline } => {
+                self.begin_attempt(*x, *revision, *attempt, *deadline, at);
             }
             // The attempt is the same one. How often it was started is limited.
             RunEvent::AttemptRestarted { x } => self.edit(*x, |e| e.restarts += 1),
@@ -83,39 +79,14 @@ impl RunState {
                     Arc::make_mut(gate).approvals.extend(person(stamp));
                 }
             }
-            RunEvent::FormSubmitted { x, gate, .. } => {
-                self.close(gate);
-                self.edit(*x, |e| e.author = person(stamp));
-            }
-            RunEvent::InputGiven { x, gate, text, deadline } => {
-                self.answered(gate);
-                self.edit(*x, |e| e.input = Some(text.clone()));
-                self.owe(*x, Part::Work, *deadline);
-            }
             RunEvent::ArtifactMade { x, made } => self.keep_output(*x, made, at),
             RunEvent::WorkDone { x, judge, usage, .. } => self.work_done(*x, *judge, *usage),
             RunEvent::Checked { x, passed, reasons, usage } => self.checked(*x, *passed, reasons, *usage),
-            RunEvent::GuidanceAsked { x, gate } => {
-                self.open(*gate, GateKind::Guidance, Some(*x), None, at);
-                self.edit(*x, |e| e.state = ExecutionState::Working(Stage::Guidance(*gate)));
+            RunEvent::BudgetRaised { x, gate, scope, by, deadline, .. } => {
+                self.raise_budget(*x, *gate, *scope, *by, *deadline);
             }
-            RunEvent::GuidanceGiven { x, gate, text } => {
-                self.answered(gate);
-                self.edit(*x, |e| e.feedback.push(text.clone()));
-            }
-            RunEvent::BudgetAsked { x, gate, reached, check } => {
-                self.ask_about_budget(*x, *gate, *reached, *check, at);
-            }
-            RunEvent::BudgetRaised { x, gate, scope, by, check, deadline } => {
-                self.raise_budget(*x, *gate, *scope, *by, *check, *deadline);
-            }
-            RunEvent::CompletionAsked { x, gate, digest } => {
-                self.settle(*x, Part::Work);
-                self.open(*gate, GateKind::ApproveComplete, Some(*x), Some(*digest), at);
-                self.edit(*x, |e| e.state = ExecutionState::AwaitingComplete(*gate));
-            }
-            RunEvent::RevisionAsked { x, gate, feedback } => {
-                self.answered(gate);
+            RunEvent::RevisionAsked { x, gate, feedback, .. } => {
+                self.answered(*gate);
                 self.edit(*x, |e| e.feedback = vec![feedback.clone()]);
             }
             RunEvent::ArtifactPromoted { x, record } => self.edit(*x, |e| {
@@ -128,11 +99,17 @@ impl RunState {
                 self.fail_attempt(*x, failure, *retry_at, *usage, at);
             }
             RunEvent::ExecutionFailed { x, failure, usage } => self.fail(*x, failure, *usage, at),
-            RunEvent::RetryGranted { x, revision } => self.grant_retry(*x, *revision),
-            RunEvent::GateAsked { gate, branch, place, choice } => {
-                self.ask_choice(*gate, *branch, place, choice, stamp);
+            RunEvent::RetryGranted { x, gate, revision, .. } => {
+                self.answered(*gate);
+                self.grant_retry(*x, *revision);
             }
-            RunEvent::GateAnswered { gate, .. } => self.answer_choice(*gate, stamp),
+            RunEvent::GateAsked { gate, branch, place, choice, digest, minimum, expires } => {
+                let (ask, digest, minimum, expires) =
+                    (&Ask::Choice(choice.clone()), *digest, *minimum, *expires);
+                let opened = Opened { gate: *gate, ask, digest, minimum, expires };
+                self.ask_choice(&opened, *branch, place, stamp);
+            }
+            RunEvent::GateAnswered { gate, option, .. } => self.answer_choice(*gate, option, stamp),
             RunEvent::PauseAsked {} => self.pause_requested = true,
             RunEvent::PauseDropped {} => self.pause_requested = false,
             RunEvent::Paused { reason } => {
@@ -164,11 +141,6 @@ impl RunState {
         }
     }
 
-    fn answered(&mut self, gate: &GateId) {
-        self.close(gate);
-        self.rows.interactions += 1;
-    }
-
     fn end(&mut self, status: RunStatus, at: Timestamp) {
         self.status = status;
         self.pause_requested = false;
@@ -177,8 +149,13 @@ impl RunState {
         self.owed = imbl::OrdMap::new();
         self.timers = Timers::default();
         let gates = std::mem::take(&mut self.gates);
-        for x in gates.values().filter(|gate| gate.kind == GateKind::ApproveStart).filter_map(|gate| gate.x) {
-            self.edit(x, |e| e.state = ExecutionState::Pending);
+        for x in gates.values().filter_map(|gate| gate.x) {
+            self.edit(x, |e| {
+                e.gate = None;
+                if e.state == ExecutionState::AwaitingStart {
+                    e.state = ExecutionState::Pending;
+                }
+            });
         }
         let asking: Vec<BranchNo> =
             self.live_branches().filter(|(_, b)| !b.asking.is_empty()).map(|(no, _)| no).collect();

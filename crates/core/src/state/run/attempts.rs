@@ -3,11 +3,11 @@
 use holdpoint_planted::{Bug, planted};
 
 use super::{
-    EffectId, EffectKind, Execution, ExecutionState, ExecutionTimes, GateKind, NodeKind, Output, Part,
-    RunState, Stage, TimerId, TimerKind,
+    EffectId, EffectKind, Execution, ExecutionState, ExecutionTimes, NodeKind, Output, Part, RunState, Stage,
+    TimerId, TimerKind,
 };
 use crate::budget::Amounts;
-use crate::event::{Failure, Made, Opening, Place, Text, Usage};
+use crate::event::{Failure, Made, Place, Text, Usage};
 use crate::state::Stamp;
 use crate::{BranchNo, Digest, ExecNo, Timestamp};
 
@@ -37,6 +37,7 @@ impl RunState {
             name: fresh.name.cloned(),
             body: fresh.body,
             state: ExecutionState::Pending,
+            gate: None,
             revision: 0,
             attempt: 1,
             max_attempts: fresh.max_attempts,
@@ -51,6 +52,7 @@ impl RunState {
             feedback: fresh.feedback.cloned().into_iter().collect(),
             notes: Vec::new(),
             input: None,
+            fields: serde_json::Map::new(),
             author: None,
             errors: 0,
             last_error: None,
@@ -69,10 +71,10 @@ impl RunState {
         x: ExecNo,
         revision: u32,
         attempt: u32,
-        opening: Opening,
         deadline: Option<Timestamp>,
         at: Timestamp,
     ) {
+        self.answer_begin(x);
         // What is owed is named after its attempt, so the old attempt's goes before the new one is numbered.
         let too_late = planted(Bug::WrongFoldOrder);
         if !too_late {
@@ -90,26 +92,14 @@ impl RunState {
             e.held_back = false;
             e.artifacts.clear();
             e.verdict = None;
+            e.fields.clear();
             e.author = None;
             e.times.started.get_or_insert(at);
         });
         if too_late {
             self.stop_work(x);
         }
-        match opening {
-            Opening::Work => self.owe(x, Part::Work, deadline),
-            Opening::Form(gate) => {
-                self.open(gate, GateKind::Form, Some(x), None, at);
-                self.edit(x, |e| e.state = ExecutionState::Working(Stage::Form(gate)));
-            }
-            Opening::Input(gate) => {
-                self.open(gate, GateKind::Input, Some(x), None, at);
-                self.edit(x, |e| {
-                    e.state = ExecutionState::Working(Stage::Input(gate));
-                    e.input = None;
-                });
-            }
-        }
+        self.owe(x, Part::Work, deadline);
     }
 
     pub(super) fn keep_output(&mut self, x: ExecNo, made: &Made, at: Timestamp) {

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use holdpoint_planted::{Bug, planted};
+
 use super::{Branch, Cause, ExecutionState, Gone, Retired, RunState, RunStatus, Timers};
 use crate::event::{Failure, FailureKind, PauseReason, Text};
 use crate::{BranchNo, ExecNo, GateId, NodeNo, RollbackId, Timestamp};
@@ -32,7 +34,7 @@ impl RunState {
         self.times.completed = None;
     }
 
-    /// Takes a branch out of the active views: its executions up to a node are marked, its gates are kept aside, and
+    /// Takes a branch out of the active views: its executions up to a node are marked, its gates are kept with it, and
     /// its owed work and timers end. Nodes that another live branch descends from stay.
     fn retire(&mut self, b: BranchNo, from: NodeNo, rollback: RollbackId, archive: Option<&Text>) {
         let Some(branch) = self.graph.branch(b).filter(|branch| branch.is_live()) else { return };
@@ -50,11 +52,11 @@ impl RunState {
         for x in executions {
             self.stop_work(x);
             let Some(execution) = self.execution(x) else { continue };
-            let (state, rows) = (execution.state, 1 + execution.artifacts.len() as u32);
+            let (state, asks, rows) = (execution.state, execution.gate, 1 + execution.artifacts.len() as u32);
             if archive.is_some() {
                 self.rows.archived += rows;
             }
-            if let Some(id) = state.gate()
+            if let Some(id) = asks.filter(|_| !planted(Bug::RetiredGateOpen))
                 && let Some(gate) = self.gates.remove(&id)
             {
                 retired.gates.push((id, gate));
@@ -133,9 +135,9 @@ impl RunState {
             ExecutionState::Completed => self.completed += 1,
             ExecutionState::Failed => self.failed += 1,
             ExecutionState::Pending
-            | ExecutionState::AwaitingStart(_)
+            | ExecutionState::AwaitingStart
             | ExecutionState::Working(_)
-            | ExecutionState::AwaitingComplete(_) => {}
+            | ExecutionState::AwaitingComplete => {}
         }
     }
 
@@ -144,9 +146,9 @@ impl RunState {
             ExecutionState::Completed => self.completed = self.completed.saturating_sub(1),
             ExecutionState::Failed => self.failed = self.failed.saturating_sub(1),
             ExecutionState::Pending
-            | ExecutionState::AwaitingStart(_)
+            | ExecutionState::AwaitingStart
             | ExecutionState::Working(_)
-            | ExecutionState::AwaitingComplete(_) => {}
+            | ExecutionState::AwaitingComplete => {}
         }
     }
 

@@ -49,17 +49,17 @@ pub const RUN: &[Edge] = &[
 /// show it again, at the status that it had.
 pub const EXECUTION: &[Edge] = &[
     edge(None, "pending", &["exec"], "made"),
-    edge(Some("pending"), "waiting_approval_to_start", &["ask_start"], "needs an approval"),
+    edge(Some("pending"), "waiting_approval_to_start", &["asked"], "needs an approval"),
     edge(Some("pending"), "in_progress", &["attempt"], "started"),
     edge(Some("waiting_approval_to_start"), "in_progress", &["attempt"], "approved"),
     edge(
         Some("waiting_approval_to_start"),
         "pending",
-        &["run_aborted", "run_failed", "start_no"],
+        &["rejected", "run_aborted", "run_failed"],
         "rejected, or the run ended",
     ),
     edge(Some("in_progress"), "in_progress", &["attempt"], "next attempt"),
-    edge(Some("in_progress"), "waiting_approval_to_complete", &["ask_done"], "done, needs an approval"),
+    edge(Some("in_progress"), "waiting_approval_to_complete", &["asked"], "done, needs an approval"),
     edge(Some("in_progress"), "completed", &["done"], "done"),
     edge(
         Some("in_progress"),

@@ -1,48 +1,100 @@
-//! Folding questions put to people, and their answers.
+//! Folding gates and their answers.
 
 use std::sync::Arc;
 
-use super::{Gate, GateKind, NodeKind, RunState};
-use crate::budget::{Amounts, Reached, Scope};
-use crate::event::Place;
-use crate::plan::Choice;
+use serde_json::{Map, Value};
+
+use super::{Ask, AskKind, ExecutionState, Gate, NodeKind, Part, RunState, Stage};
+use crate::assurance::Level;
+use crate::budget::{Amounts, Scope};
+use crate::event::{Place, Text};
+use crate::plan::{Choice, ChoiceAction};
 use crate::state::Stamp;
 use crate::{BranchNo, Digest, ExecNo, GateId, Timestamp};
 
-use super::{ExecutionState, Part, Stage};
+/// What an event says of a gate that an execution opens.
+pub(super) struct Opened<'a> {
+    pub gate: GateId,
+    pub ask: &'a Ask,
+    pub digest: Digest,
+    pub minimum: Level,
+    pub expires: Option<Timestamp>,
+}
 
 impl RunState {
-    pub(super) fn open(
-        &mut self,
-        id: GateId,
-        kind: GateKind,
-        x: Option<ExecNo>,
-        digest: Option<Digest>,
-        at: Timestamp,
-    ) {
-        let revision = x.and_then(|x| self.execution(x)).map_or(0, |e| e.revision);
+    /// An execution opens a gate. The one that it had open before is answered by this: a step that was started by
+    /// hand and needs an approval asks for it.
+    pub(super) fn ask(&mut self, x: ExecNo, opened: &Opened<'_>, at: Timestamp) {
+        self.answer_begin(x);
+        match opened.ask.kind() {
+            AskKind::Form | AskKind::Input | AskKind::Budget => self.stop_work(x),
+            AskKind::Result => self.settle(x, Part::Work),
+            AskKind::Begin
+            | AskKind::Start
+            | AskKind::Guidance
+            | AskKind::Choice
+            | AskKind::Failed
+            | AskKind::Blocked => {}
+        }
+        let Some(execution) = self.execution(x) else { return };
         let gate = Gate {
             n: self.rows.gates,
-            kind,
-            x,
-            revision,
-            digest,
+            branch: execution.branch,
+            place: execution.place.clone(),
+            x: Some(x),
+            revision: execution.revision,
+            ask: opened.ask.clone(),
+            shown: Vec::new(),
+            digest: opened.digest,
+            minimum: opened.minimum,
+            expires: opened.expires,
             opened_at: at,
-            budget: None,
             approvals: Vec::new(),
-            choice: None,
         };
-        self.put_gate(id, gate);
+        self.put_gate(opened.gate, gate);
+        let (id, kind) = (opened.gate, opened.ask.kind());
+        self.edit(x, |e| {
+            e.gate = Some(id);
+            match kind {
+                AskKind::Start => e.state = ExecutionState::AwaitingStart,
+                AskKind::Form => e.state = ExecutionState::Working(Stage::Form),
+                AskKind::Input => {
+                    e.state = ExecutionState::Working(Stage::Input);
+                    e.input = None;
+                }
+                AskKind::Guidance => e.state = ExecutionState::Working(Stage::Guidance),
+                AskKind::Budget => e.state = ExecutionState::Working(Stage::Budget),
+                AskKind::Result => e.state = ExecutionState::AwaitingComplete,
+                AskKind::Begin | AskKind::Choice | AskKind::Failed | AskKind::Blocked => {}
+            }
+        });
     }
 
-    pub(super) fn close(&mut self, gate: &GateId) {
-        self.gates.remove(gate);
+    /// A step that waited to be started has begun, or asks for more.
+    pub(super) fn answer_begin(&mut self, x: ExecNo) {
+        let Some(id) = self.execution(x).and_then(|e| e.gate) else { return };
+        if self.gates.get(&id).is_some_and(|gate| gate.ask.kind() == AskKind::Begin) {
+            self.answered(id);
+        }
     }
 
-    /// Closes all questions of an execution.
+    /// A person has answered a gate of an execution.
+    pub(super) fn answered(&mut self, gate: GateId) {
+        self.close(gate);
+        self.rows.interactions += 1;
+    }
+
+    fn close(&mut self, gate: GateId) {
+        let Some(closed) = self.gates.remove(&gate) else { return };
+        if let Some(x) = closed.x {
+            self.edit(x, |e| e.gate = None);
+        }
+    }
+
+    /// Closes the gate of an execution.
     pub(super) fn close_of(&mut self, x: ExecNo) {
-        if let Some(gate) = self.execution(x).and_then(|e| e.state.gate()) {
-            self.gates.remove(&gate);
+        if let Some(gate) = self.execution(x).and_then(|e| e.gate) {
+            self.close(gate);
         }
     }
 
@@ -51,20 +103,55 @@ impl RunState {
         self.gates.insert(id, Arc::new(gate));
     }
 
-    pub(super) fn ask_about_budget(
+    fn kind_of(&self, gate: GateId) -> Option<AskKind> {
+        self.gates.get(&gate).map(|gate| gate.ask.kind())
+    }
+
+    /// A person said no: a step that may not begin waits until it is started by hand.
+    pub(super) fn rejected(&mut self, x: ExecNo, gate: GateId) {
+        let starts = self.kind_of(gate) == Some(AskKind::Start);
+        self.answered(gate);
+        if starts {
+            self.edit(x, |e| {
+                e.state = ExecutionState::Pending;
+                e.held_back = true;
+            });
+        }
+    }
+
+    /// A person filled in a form or gave a text.
+    pub(super) fn submitted(
         &mut self,
         x: ExecNo,
         gate: GateId,
-        reached: Reached,
-        check: bool,
-        at: Timestamp,
+        fields: &Map<String, Value>,
+        text: Option<&Text>,
+        deadline: Option<Timestamp>,
+        by: Option<Text>,
     ) {
-        self.stop_work(x);
-        self.open(gate, GateKind::Budget, Some(x), None, at);
-        if let Some(gate) = self.gates.get_mut(&gate) {
-            Arc::make_mut(gate).budget = Some((reached, check));
+        let kind = self.kind_of(gate);
+        self.answered(gate);
+        match kind {
+            Some(AskKind::Form) => self.edit(x, |e| {
+                e.author = by;
+                e.fields = fields.clone();
+            }),
+            Some(AskKind::Input) => {
+                self.edit(x, |e| e.input = text.cloned());
+                self.owe(x, Part::Work, deadline);
+            }
+            Some(AskKind::Guidance) => self.edit(x, |e| e.feedback.extend(text.cloned())),
+            Some(
+                AskKind::Begin
+                | AskKind::Start
+                | AskKind::Budget
+                | AskKind::Result
+                | AskKind::Choice
+                | AskKind::Failed
+                | AskKind::Blocked,
+            )
+            | None => {}
         }
-        self.edit(x, |e| e.state = ExecutionState::Working(Stage::Budget(gate)));
     }
 
     pub(super) fn raise_budget(
@@ -73,49 +160,65 @@ impl RunState {
         gate: GateId,
         scope: Scope,
         by: Amounts,
-        check: bool,
         deadline: Option<Timestamp>,
     ) {
-        self.close(&gate);
-        self.rows.interactions += 1;
+        let part = match self.gates.get(&gate).map(|gate| &gate.ask) {
+            Some(Ask::Budget(_, part)) => *part,
+            Some(_) | None => Part::Work,
+        };
+        self.answered(gate);
         match scope {
             Scope::Execution => self.edit(x, |e| e.raised = e.raised.plus(by)),
             Scope::Run => self.raised = self.raised.plus(by),
             // What all runs may spend together is kept in the pipeline's state.
             Scope::Pipeline => {}
         }
-        self.owe(x, if check { Part::Check } else { Part::Work }, deadline);
+        self.owe(x, part, deadline);
     }
 
+    /// The plan asks.
     pub(super) fn ask_choice(
         &mut self,
-        gate: GateId,
+        opened: &Opened<'_>,
         branch: BranchNo,
         place: &Place,
-        choice: &Arc<Choice>,
         stamp: &Stamp<'_>,
     ) {
         let asked = Gate {
             n: self.rows.gates,
-            kind: GateKind::Choice,
+            branch,
+            place: place.clone(),
             x: None,
             revision: 0,
-            digest: None,
+            ask: opened.ask.clone(),
+            shown: Vec::new(),
+            digest: opened.digest,
+            minimum: opened.minimum,
+            expires: opened.expires,
             opened_at: stamp.at,
-            budget: None,
             approvals: Vec::new(),
-            choice: Some((branch, place.clone(), choice.clone())),
         };
-        self.put_gate(gate, asked);
-        self.graph.ask(branch, gate, place, stamp.command);
+        self.put_gate(opened.gate, asked);
+        self.graph.ask(branch, opened.gate, place, stamp.command);
     }
 
-    pub(super) fn answer_choice(&mut self, gate: GateId, stamp: &Stamp<'_>) {
+    /// A gate of the plan was answered. It makes a node, except where the run pauses at the gate: its place is still
+    /// to do, and resuming asks anew.
+    pub(super) fn answer_choice(&mut self, gate: GateId, option: &Text, stamp: &Stamp<'_>) {
         let Some(asked) = self.gates.remove(&gate) else { return };
         self.rows.interactions += 1;
-        if let Some((branch, place, _)) = &asked.choice {
-            let node = NodeKind::Gate(gate, place.clone(), stamp.at);
-            self.graph.add_node(*branch, node, stamp.command);
+        let Ask::Choice(choice) = &asked.ask else { return };
+        if pauses(choice, option) {
+            self.graph.edit_branch(asked.branch, |branch| {
+                branch.asking.remove(&gate);
+            });
+            return;
         }
+        let node = NodeKind::Gate(gate, asked.place.clone(), stamp.at);
+        self.graph.add_node(asked.branch, node, stamp.command);
     }
+}
+
+fn pauses(choice: &Choice, label: &Text) -> bool {
+    choice.options.iter().any(|option| option.label == *label && option.action == ChoiceAction::Pause)
 }

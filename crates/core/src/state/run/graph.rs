@@ -185,7 +185,9 @@ impl Branch {
 
     /// Whether nothing is left to do on it.
     pub fn is_done(&self) -> bool {
-        self.active.is_empty() && self.asking.is_empty() && self.front.rounds.is_empty()
+        // A gate at which the run was paused is still to do, although nothing works and nothing asks.
+        let (todo, rounds) = (&self.front.todo, &self.front.rounds);
+        todo.is_empty() && rounds.is_empty() && self.active.is_empty() && self.asking.is_empty()
     }
 }
 

@@ -15,12 +15,13 @@ mod waits;
 
 pub use front::{Front, FrontChange, FrontDelta, Layer, Return, Round, Var};
 pub use graph::{Branch, Cause, Graph, Moved, Node, NodeKind, Retired};
-pub use waits::{EffectId, EffectKind, Gate, GateKind, Part, TimerId, TimerKind, Timers};
+pub use waits::{Ask, AskKind, EffectId, EffectKind, Gate, Part, Shown, TimerId, TimerKind, Timers};
 
 use std::sync::Arc;
 
 use imbl::OrdMap;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::budget::Amounts;
 use crate::counter::count;
@@ -190,6 +191,9 @@ pub struct Execution {
     pub body: Option<Digest>,
     /// Where it stands.
     pub state: ExecutionState,
+    /// Its open question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<GateId>,
     /// How often a person asked for changes.
     #[serde(default, skip_serializing_if = "is_none_u32")]
     pub revision: u32,
@@ -231,6 +235,9 @@ pub struct Execution {
     /// What a person answered before a script ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Text>,
+    /// What a person filled in.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub fields: Map<String, Value>,
     /// Who filled in the form of the present attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<Text>,
@@ -291,11 +298,11 @@ pub enum ExecutionState {
     /// It was made and waits for somebody to start it.
     Pending,
     /// A person is asked whether it may begin.
-    AwaitingStart(GateId),
+    AwaitingStart,
     /// It works.
     Working(Stage),
     /// A person is asked whether the result is good.
-    AwaitingComplete(GateId),
+    AwaitingComplete,
     /// It is done.
     Completed,
     /// It has failed for good.
@@ -307,17 +314,17 @@ pub enum ExecutionState {
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
     /// A person fills in its form.
-    Form(GateId),
+    Form,
     /// A person answers before its script runs.
-    Input(GateId),
+    Input,
     /// The runner does its work.
     Work,
     /// A judge looks at its outputs.
     Check,
     /// A person gives guidance after a failed check.
-    Guidance(GateId),
+    Guidance,
     /// A person says whether more may be spent.
-    Budget(GateId),
+    Budget,
     /// It waits for its next attempt.
     Retry,
 }
@@ -327,26 +334,25 @@ impl ExecutionState {
     pub fn name(self) -> &'static str {
         match self {
             Self::Pending => "pending",
-            Self::AwaitingStart(_) => "waiting_approval_to_start",
+            Self::AwaitingStart => "waiting_approval_to_start",
             Self::Working(_) => "in_progress",
-            Self::AwaitingComplete(_) => "waiting_approval_to_complete",
+            Self::AwaitingComplete => "waiting_approval_to_complete",
             Self::Completed => "completed",
             Self::Failed => "failed",
         }
     }
 
-    /// The open question that it stands at.
-    pub fn gate(self) -> Option<GateId> {
+    /// Whether it waits for a person who must answer before it can go on. One that waits to be started, or has failed,
+    /// does not hold up the rest of its run.
+    pub fn asks(self) -> bool {
         match self {
-            Self::AwaitingStart(gate)
-            | Self::AwaitingComplete(gate)
-            | Self::Working(
-                Stage::Form(gate) | Stage::Input(gate) | Stage::Guidance(gate) | Stage::Budget(gate),
-            ) => Some(gate),
+            Self::AwaitingStart
+            | Self::AwaitingComplete
+            | Self::Working(Stage::Form | Stage::Input | Stage::Guidance | Stage::Budget) => true,
             Self::Working(Stage::Work | Stage::Check | Stage::Retry)
             | Self::Pending
             | Self::Completed
-            | Self::Failed => None,
+            | Self::Failed => false,
         }
     }
 
@@ -354,10 +360,10 @@ impl ExecutionState {
     pub fn in_flight(self) -> bool {
         match self {
             Self::Working(Stage::Work | Stage::Check | Stage::Retry) => true,
-            Self::Working(Stage::Form(_) | Stage::Input(_) | Stage::Guidance(_) | Stage::Budget(_))
+            Self::Working(Stage::Form | Stage::Input | Stage::Guidance | Stage::Budget)
             | Self::Pending
-            | Self::AwaitingStart(_)
-            | Self::AwaitingComplete(_)
+            | Self::AwaitingStart
+            | Self::AwaitingComplete
             | Self::Completed
             | Self::Failed => false,
         }
@@ -465,6 +471,12 @@ impl RunState {
     pub fn current(&self) -> Option<(ExecNo, &Arc<Execution>)> {
         let x = self.graph.branch(self.graph.current())?.active.get_min()?;
         Some((*x, self.execution(*x)?))
+    }
+
+    /// The execution that a person means who wants the run's step started: one that waits for it, else the current one.
+    pub fn to_start(&self) -> Option<ExecNo> {
+        let pending = self.active().find(|(_, e)| e.state == ExecutionState::Pending);
+        pending.or_else(|| self.current()).map(|(x, _)| x)
     }
 
     /// When something happens by itself next.

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use imbl::{OrdMap, OrdSet};
 use serde::{Deserialize, Serialize};
 
+use crate::assurance::Level;
 use crate::budget::Reached;
 use crate::event::{Place, Text};
+use crate::event::{is_none_u32, is_zero};
 use crate::plan::Choice;
 use crate::{BranchNo, Digest, ExecNo, Timestamp};
 
@@ -15,34 +17,72 @@ use crate::{BranchNo, Digest, ExecNo, Timestamp};
 pub struct Gate {
     /// Its row's ordinal.
     pub n: u32,
-    /// What is asked.
-    pub kind: GateKind,
-    /// By which execution.
+    /// The branch that asks.
+    #[serde(rename = "b", default, skip_serializing_if = "is_zero")]
+    pub branch: BranchNo,
+    /// Where.
+    #[serde(flatten)]
+    pub place: Place,
+    /// By which execution; none: the plan itself asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub x: Option<ExecNo>,
     /// At which revision of it.
+    #[serde(default, skip_serializing_if = "is_none_u32")]
     pub revision: u32,
-    /// What was shown.
-    pub digest: Option<Digest>,
+    /// What is asked.
+    pub ask: Ask,
+    /// The files that were captured for the person to see.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shown: Vec<Shown>,
+    /// Covers everything that the person is shown.
+    pub digest: Digest,
+    /// The weakest proof that an answer needs.
+    #[serde(default, skip_serializing_if = "Level::is_local")]
+    pub minimum: Level,
+    /// When it can no longer be answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<Timestamp>,
     /// Since when.
     pub opened_at: Timestamp,
-    /// Which budget is used up, and whether a check waits for it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub budget: Option<(Reached, bool)>,
     /// Who has approved, where more must.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvals: Vec<Text>,
-    /// For a gate of the plan: where, and what can be answered.
-    pub choice: Option<(BranchNo, Place, Arc<Choice>)>,
 }
 
-/// What a gate asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// What a gate asks, with what belongs to the question.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum GateKind {
-    /// May it begin?
-    ApproveStart,
+pub enum Ask {
+    /// A step that starts by hand waits for somebody to start it.
+    Begin,
+    /// May the step begin?
+    Start,
+    /// A form.
+    Form,
+    /// A script's question.
+    Input,
+    /// What is to be done about a failed check?
+    Guidance,
+    /// May more be spent, and which part of the attempt waits for it?
+    Budget(Reached, Part),
     /// Is the result good?
-    ApproveComplete,
+    Result,
+    /// A choice of the plan.
+    Choice(Arc<Choice>),
+    /// A step has failed for good.
+    Failed,
+    /// A client's output was refused too often in a row.
+    Blocked,
+}
+
+/// What a gate asks, without what belongs to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AskKind {
+    /// Start it?
+    Begin,
+    /// May it begin?
+    Start,
     /// A form.
     Form,
     /// A script's question.
@@ -51,23 +91,80 @@ pub enum GateKind {
     Guidance,
     /// May more be spent?
     Budget,
+    /// Is the result good?
+    Result,
     /// A choice of the plan.
     Choice,
+    /// Try it again?
+    Failed,
+    /// What is to be done about refused output?
+    Blocked,
 }
 
-impl GateKind {
+impl Ask {
+    /// What it asks.
+    pub fn kind(&self) -> AskKind {
+        match self {
+            Self::Begin => AskKind::Begin,
+            Self::Start => AskKind::Start,
+            Self::Form => AskKind::Form,
+            Self::Input => AskKind::Input,
+            Self::Guidance => AskKind::Guidance,
+            Self::Budget(..) => AskKind::Budget,
+            Self::Result => AskKind::Result,
+            Self::Choice(_) => AskKind::Choice,
+            Self::Failed => AskKind::Failed,
+            Self::Blocked => AskKind::Blocked,
+        }
+    }
+}
+
+impl AskKind {
+    /// All kinds.
+    pub const ALL: [Self; 10] = [
+        Self::Begin,
+        Self::Start,
+        Self::Form,
+        Self::Input,
+        Self::Guidance,
+        Self::Budget,
+        Self::Result,
+        Self::Choice,
+        Self::Failed,
+        Self::Blocked,
+    ];
+
     /// The name that tables and answers use.
     pub fn name(self) -> &'static str {
         match self {
-            Self::ApproveStart => "approve_start",
-            Self::ApproveComplete => "approve_complete",
+            Self::Begin => "start",
+            Self::Start => "approve_start",
             Self::Form => "form",
             Self::Input => "script_input",
             Self::Guidance => "guidance",
             Self::Budget => "budget",
+            Self::Result => "approve_complete",
             Self::Choice => "choice",
+            Self::Failed => "retry",
+            Self::Blocked => "blocked",
         }
     }
+
+    /// The kind with a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// A file that was captured for a person to see.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shown {
+    /// Its path.
+    pub path: Text,
+    /// Its bytes.
+    pub digest: Digest,
+    /// How many.
+    pub size: u64,
 }
 
 /// Names a piece of owed work: which attempt of which execution, and which part of it.

@@ -1,10 +1,10 @@
 //! A person's decisions, each about exactly what was shown.
 
 use axum::extract::State;
-use holdpoint_core::commands::approve_complete::{ApproveComplete, Edit};
+use holdpoint_core::command::Edit;
 use holdpoint_core::event::Role;
-use holdpoint_core::state::run::ExecutionState;
-use holdpoint_core::{Decide, Digest, ExecNo, ExecutionId, RunCommand, RunId, State as Fold};
+use holdpoint_core::state::run::{AskKind, ExecutionState};
+use holdpoint_core::{Answer, Digest, ExecNo, ExecutionId, RunCommand, RunId, State as Fold};
 use holdpoint_engine::documents::ExecutionDocument;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -78,8 +78,8 @@ pub fn shown(text: Option<&str>) -> Result<Option<Digest>, Problem> {
     hex.parse().map(Some).map_err(|_| wrong())
 }
 
-fn decision(x: ExecNo, shown: Option<Digest>, feedback: Option<String>) -> Decide {
-    Decide { digest: shown, feedback: feedback.map(Into::into), ..Decide::on(x) }
+fn answer(x: ExecNo, kind: AskKind, option: &str, digest: Option<Digest>, said: Option<String>) -> Answer {
+    Answer { digest, feedback: said.map(Into::into), ..Answer::of(x, kind, option) }
 }
 
 /// Where an execution stands now.
@@ -98,8 +98,9 @@ async fn complete(app: &App, x: ExecNo, approval: Approval) -> Result<RunCommand
         let (digest, size) = app.engine()?.keep(bytes, LARGEST_EDIT).await?;
         edits.push(Edit { name: artifact_name.into(), digest, size });
     }
-    let decision = decision(x, shown(approval.digest.as_deref())?, approval.feedback);
-    Ok(RunCommand::ApproveComplete(ApproveComplete { decision, edits }))
+    let seen = shown(approval.digest.as_deref())?;
+    let answer = answer(x, AskKind::Result, "approve", seen, approval.feedback);
+    Ok(RunCommand::Answer(Answer { edits, ..answer }))
 }
 
 fn no_edits(approval: &Approval) -> Result<(), Problem> {
@@ -124,7 +125,7 @@ async fn approve_start(
     no_edits(&approval)?;
     let seen = shown(approval.digest.as_deref())?;
     let (run, x) = find(&app, &caller, Role::Approver, id).await?;
-    let command = RunCommand::ApproveStart(decision(x, seen, approval.feedback));
+    let command = RunCommand::Answer(answer(x, AskKind::Start, "approve", seen, approval.feedback));
     order(&app, &caller, key, id, run, command).await
 }
 
@@ -159,11 +160,10 @@ async fn approve(
 ) -> Result<axum::Json<ExecutionDocument>, Problem> {
     let (run, x) = find(&app, &caller, Role::Approver, id).await?;
     let command = match standing(&app, run, x).await? {
-        Some(ExecutionState::AwaitingStart(gate)) => {
+        Some(ExecutionState::AwaitingStart) => {
             no_edits(&approval)?;
             let seen = shown(approval.digest.as_deref())?;
-            let decision = decision(x, seen, approval.feedback);
-            RunCommand::ApproveStart(holdpoint_core::Decide { gate: Some(gate), ..decision })
+            RunCommand::Answer(answer(x, AskKind::Start, "approve", seen, approval.feedback))
         }
         _ => complete(&app, x, approval).await?,
     };
@@ -183,13 +183,10 @@ async fn reject(
 ) -> Result<axum::Json<ExecutionDocument>, Problem> {
     let seen = shown(refusal.digest.as_deref())?;
     let (run, x) = find(&app, &caller, Role::Approver, id).await?;
-    let decision = decision(x, seen, refusal.feedback);
-    let command = match standing(&app, run, x).await? {
-        Some(ExecutionState::AwaitingStart(gate)) => {
-            RunCommand::RejectStart(holdpoint_core::Decide { gate: Some(gate), ..decision })
-        }
-        Some(ExecutionState::Pending) => RunCommand::RejectStart(decision),
-        _ => RunCommand::RequestRevision(decision),
+    let (kind, option) = match standing(&app, run, x).await? {
+        Some(ExecutionState::AwaitingStart | ExecutionState::Pending) => (AskKind::Start, "reject"),
+        _ => (AskKind::Result, "revise"),
     };
+    let command = RunCommand::Answer(answer(x, kind, option, seen, refusal.feedback));
     order(&app, &caller, key, id, run, command).await
 }

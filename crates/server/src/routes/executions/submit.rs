@@ -5,12 +5,10 @@ use axum::body::{Body, to_bytes};
 use axum::extract::multipart::{Field, MultipartError};
 use axum::extract::{DefaultBodyLimit, FromRequest, Multipart, Request, State};
 use futures_util::TryStreamExt;
-use holdpoint_core::command::Fields;
-use holdpoint_core::commands::answer_gate::AnswerGate;
-use holdpoint_core::commands::submit_form::{SubmitForm, Upload};
+use holdpoint_core::command::{Fields, Upload};
 use holdpoint_core::event::Role;
-use holdpoint_core::state::run::{ExecutionState, Stage};
-use holdpoint_core::{Digest, ExecNo, ExecutionId, RunCommand, RunId, State as Fold};
+use holdpoint_core::state::run::AskKind;
+use holdpoint_core::{Answer, Digest, ExecNo, ExecutionId, RunCommand, RunId, State as Fold};
 use holdpoint_engine::documents::ExecutionDocument;
 use serde::Deserialize;
 use serde_json::Value;
@@ -19,7 +17,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{find, order};
+use super::{find, order, shown};
 use crate::app::App;
 use crate::caller::Caller;
 use crate::extract::{Json, Path};
@@ -50,6 +48,9 @@ struct Submission {
     /// A text, where a script or a failed check asks for one.
     #[serde(default)]
     user_input: Option<String>,
+    /// What was shown, from `waiting_for.digest`.
+    #[serde(default)]
+    digest: Option<String>,
 }
 
 /// What came, whichever way.
@@ -97,37 +98,36 @@ async fn submit(
 /// What is asked decides what the answer is.
 async fn command(app: &App, run: RunId, x: ExecNo, came: Came) -> Result<RunCommand, Problem> {
     let loaded = app.engine()?.run(run).await?;
-    let state = loaded.and_then(|loaded| match &loaded.state {
-        Fold::Run(run) => run.execution(x).map(|execution| execution.state),
+    let asked = loaded.and_then(|loaded| match &loaded.state {
+        Fold::Run(run) => run.gates.get(&run.execution(x)?.gate?).map(|gate| gate.ask.kind()),
         Fold::Home(_) | Fold::Pipeline(_) | Fold::Journal(_) => None,
     });
-    let asks_for_text = matches!(state, Some(ExecutionState::Working(Stage::Input(_) | Stage::Guidance(_))));
-    let Submission { fields, user_input } = came.submission;
-    if let Some(ExecutionState::Working(Stage::Budget(gate))) = state {
+    let Submission { fields, user_input, digest } = came.submission;
+    let digest = shown(digest.as_deref())?;
+    let answer = |kind, option: &str| Answer { digest, ..Answer::of(x, kind, option) };
+    if asked == Some(AskKind::Budget) {
         let amount =
             || fields.as_ref()?.get("raise_by").map(|by| by.as_str().map_or(by.to_string(), Into::into));
-        let answer = user_input.or_else(amount).ok_or_else(|| {
+        let said = user_input.or_else(amount).ok_or_else(|| {
             Problem::new(Code::InvalidFields, "an amount is asked for here, or `stop`")
                 .field("/user_input", "is required")
         })?;
-        let stops = answer.trim().eq_ignore_ascii_case("stop");
-        let (option, feedback) = if stops { ("stop", None) } else { ("raise", Some(answer.into())) };
-        return Ok(RunCommand::AnswerGate(AnswerGate {
-            gate,
-            option: option.into(),
-            feedback,
-            digest: None,
-        }));
+        let stops = said.trim().eq_ignore_ascii_case("stop");
+        let (option, feedback) = if stops { ("stop", None) } else { ("raise", Some(said.into())) };
+        return Ok(RunCommand::Answer(Answer { feedback, ..answer(AskKind::Budget, option) }));
     }
+    let asks_for_text = matches!(asked, Some(AskKind::Input | AskKind::Guidance));
     if asks_for_text || fields.is_none() && user_input.is_some() {
         let from_fields = || fields.as_ref()?.get("user_input")?.as_str().map(ToOwned::to_owned);
         let text = user_input.or_else(from_fields).ok_or_else(|| {
             Problem::new(Code::InvalidFields, "a text is asked for here").field("/user_input", "is required")
         })?;
-        return Ok(RunCommand::GiveInput { x, text: text.into() });
+        let guides = asked == Some(AskKind::Guidance);
+        let (kind, option) = if guides { (AskKind::Guidance, "retry") } else { (AskKind::Input, "submit") };
+        return Ok(RunCommand::Answer(Answer { feedback: Some(text.into()), ..answer(kind, option) }));
     }
     let fields = fields.unwrap_or_default();
-    Ok(RunCommand::SubmitForm(SubmitForm { x, fields, files: came.files }))
+    Ok(RunCommand::Answer(Answer { fields, files: came.files, ..answer(AskKind::Form, "submit") }))
 }
 
 async fn read_form(app: &App, limits: Limits, request: Request) -> Result<Came, Problem> {
@@ -174,6 +174,7 @@ fn take_text(submission: &mut Submission, name: &str, text: &str) -> Result<(), 
             submission.fields.get_or_insert_default().extend(fields);
         }
         "user_input" => submission.user_input = Some(text.to_owned()),
+        "digest" => submission.digest = Some(text.to_owned()),
         name => {
             submission.fields.get_or_insert_default().insert(name.to_owned(), Value::from(text));
         }

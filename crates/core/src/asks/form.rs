@@ -1,79 +1,57 @@
-//! Fills in the form of a step. Wrong fields come back one by one, and nothing is written.
+//! The form of a step. Wrong fields come back one by one, and nothing is written.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{wrong_execution, wrong_run};
-use crate::command::Fields;
+use super::Answered;
+use crate::advance;
+use crate::command::{Answer, Fields, Upload};
 use crate::decision::Draft;
 use crate::definition::{CheckpointDefinition, Fault, FieldType, FormFormat, HumanOnlyConfig, InputField};
-use crate::event::{Made, RunEvent, Text, Usage};
+use crate::event::{Made, RunEvent, Usage};
 use crate::facts::Verdict;
-use crate::flow;
 use crate::plan::Body;
-use crate::state::run::{ExecutionState, RunStatus, Stage};
-use crate::{ArtifactId, ArtifactRecordId, Digest, ExecNo, Rejection, RunId};
+use crate::state::run::Ask;
+use crate::{ArtifactId, ArtifactRecordId, Digest, ExecNo, Rejection, RunId, StepId};
 
-/// What is asked for.
-#[derive(Clone, Debug)]
-pub struct SubmitForm {
-    /// The execution.
-    pub x: ExecNo,
-    /// Values by field name or id.
-    pub fields: Fields,
-    /// Uploaded files by field name, already stored.
-    pub files: Vec<Upload>,
-}
-
-/// A file that was uploaded and stored.
-#[derive(Clone, Debug)]
-pub struct Upload {
-    /// The field.
-    pub field: Text,
-    /// What the person's file was called.
-    pub filename: Text,
-    /// Its bytes.
-    pub digest: Digest,
-    /// How many.
-    pub size: u64,
+/// Asks a person to fill in the form.
+pub fn ask(draft: &mut Draft<'_>, run: RunId, x: ExecNo) -> Result<(), Rejection> {
+    super::open(draft, run, x, Ask::Form)
 }
 
 /// The rule.
-pub fn decide(draft: &mut Draft<'_>, run: RunId, command: &SubmitForm) -> Result<(), Rejection> {
-    draft.require_person()?;
-    let x = command.x;
-    let execution = draft.execution(run, x)?;
-    draft.reply.execution = Some(execution.id);
-    let ExecutionState::Working(Stage::Form(gate)) = execution.state else {
-        return Err(wrong_execution(draft, run, x, "submit the form")?);
-    };
-    if draft.run(run)?.status != RunStatus::InProgress {
-        return Err(wrong_run(draft, run, "submit the form")?);
+pub(crate) fn answer(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rejection> {
+    if &*at.answer.option != "submit" {
+        return Err(at.no_such_option());
     }
-    let body = flow::body_of(draft, run, x)?;
-    let Body::Checkpoint(definition) = &*body else {
-        return Err(wrong_execution(draft, run, x, "submit the form")?);
-    };
-    let Some(config) = &definition.execution.human_only_config else {
-        return Err(wrong_execution(draft, run, x, "submit the form")?);
-    };
-    let values = check_fields(draft, config, command)?;
-    let outputs = outputs(draft, definition, config, &values, &command.files)?;
-    draft.on_run(run, RunEvent::FormSubmitted { x, gate, fields: values });
+    let (run, x, gate, digest, assurance) = (at.run, at.x()?, at.id, at.gate.digest, at.assurance);
+    let body = advance::body_of(draft, run, x)?;
+    let missing = || Rejection::NotFound { what: "form", id: at.gate.place.step.to_string() };
+    let Body::Checkpoint(definition) = &*body else { return Err(missing()) };
+    let config = definition.execution.human_only_config.as_ref().ok_or_else(missing)?;
+    let values = check_fields(draft, config, at.answer)?;
+    let form = Filled { step: &at.gate.place.step, definition, config, values: &values };
+    let outputs = outputs(draft, &form, &at.answer.files)?;
+    let (fields, text, deadline) = (values, None, None);
+    draft.on_run(run, RunEvent::Submitted { x, gate, digest, assurance, fields, text, deadline });
     for made in outputs {
         draft.on_run(run, RunEvent::ArtifactMade { x, made });
     }
-    flow::finish_work(draft, run, x, None, Usage::default())
+    advance::finish_work(draft, run, x, None, Usage::default())
+}
+
+/// A form with its values.
+struct Filled<'a> {
+    step: &'a StepId,
+    definition: &'a CheckpointDefinition,
+    config: &'a HumanOnlyConfig,
+    values: &'a Fields,
 }
 
 /// The values under their names, with defaults, or everything that is wrong with them.
-fn check_fields(
-    draft: &Draft<'_>,
-    config: &HumanOnlyConfig,
-    command: &SubmitForm,
-) -> Result<Fields, Rejection> {
+fn check_fields(draft: &Draft<'_>, config: &HumanOnlyConfig, command: &Answer) -> Result<Fields, Rejection> {
     let mut faults = Vec::new();
     let mut values = Fields::new();
     let mut given = command.fields.clone();
@@ -116,7 +94,7 @@ fn is_missing(value: &Value) -> bool {
 fn file_field(
     field: &InputField,
     value: Option<&Value>,
-    command: &SubmitForm,
+    command: &Answer,
     pointer: &str,
     values: &mut Fields,
     faults: &mut Vec<Fault>,
@@ -173,13 +151,8 @@ fn check_value(draft: &Draft<'_>, field: &InputField, value: &Value) -> Result<(
 }
 
 /// The artifacts that the form makes: its values, and each uploaded file.
-fn outputs(
-    draft: &mut Draft<'_>,
-    definition: &CheckpointDefinition,
-    config: &HumanOnlyConfig,
-    values: &Fields,
-    files: &[Upload],
-) -> Result<Vec<Made>, Rejection> {
+fn outputs(draft: &mut Draft<'_>, form: &Filled<'_>, files: &[Upload]) -> Result<Vec<Made>, Rejection> {
+    let (definition, config) = (form.definition, form.config);
     let mut made = Vec::new();
     if let (true, Some(name), Some(format)) =
         (config.save_as_artifact, &config.artifact_name, config.artifact_format)
@@ -187,39 +160,41 @@ fn outputs(
         let declared = definition.output.artifacts.iter().find(|a| a.name == *name);
         let (extension, bytes) = match format {
             FormFormat::Json => {
-                let value = Value::Object(values.clone());
+                let value = Value::Object(form.values.clone());
                 if let Some(schema) = declared.and_then(|a| a.schema.as_ref()) {
                     check_schema(draft, schema, &value)?;
                 }
                 ("json", serde_json::to_vec_pretty(&value).expect("a JSON value can be written"))
             }
-            FormFormat::Md => ("md", markdown(definition, config, values).into_bytes()),
+            FormFormat::Md => ("md", markdown(definition, config, form.values).into_bytes()),
         };
         let size = bytes.len() as u64;
         let digest = draft.keep_blob(bytes);
-        let artifact = declared.and_then(|a| a.artifact_id);
-        made.push(output(draft, name, extension, artifact, digest, size));
+        made.push(output(draft, form, name, extension, digest, size));
     }
     for upload in files {
-        let declared = definition.output.artifacts.iter().find(|a| *a.name == *upload.field);
-        let artifact = declared.and_then(|a| a.artifact_id);
         let extension = extension(&upload.filename);
-        made.push(output(draft, &upload.field, &extension, artifact, upload.digest, upload.size));
+        made.push(output(draft, form, &upload.field, &extension, upload.digest, upload.size));
     }
     Ok(made)
 }
 
+/// An output of the form. One that the definition does not declare has the same id each time the form is filled in, so
+/// that later steps and revisions can name it.
 fn output(
     draft: &mut Draft<'_>,
+    form: &Filled<'_>,
     name: &str,
     format: &str,
-    artifact: Option<ArtifactId>,
     digest: Digest,
     size: u64,
 ) -> Made {
+    let declared = form.definition.output.artifacts.iter().find(|a| a.name == name);
     Made {
         record: ArtifactRecordId(draft.ids.mint()),
-        artifact: artifact.unwrap_or_else(|| ArtifactId(draft.ids.mint())),
+        artifact: declared
+            .and_then(|a| a.artifact_id)
+            .unwrap_or_else(|| ArtifactId::of_form(form.step, name)),
         name: name.into(),
         format: format.into(),
         digest,
@@ -277,10 +252,10 @@ mod tests {
         scene.check(
             submit(1, 1, json!({"answer": "yes"})),
             expect![[r#"
-            run R1: FormSubmitted x1 {"answer":"yes"}
-            run R1: ArtifactMade x1 a.json (21 bytes)
-            run R1: CompletionAsked x1
-        "#]],
+                run R1: Submitted x1 {"answer":"yes"}
+                run R1: ArtifactMade x1 a.json (21 bytes)
+                run R1: Asked x1 approve_complete
+            "#]],
         );
         assert_eq!(scene.status(1), "in_progress: x1 waiting_approval_to_complete");
     }

@@ -3,20 +3,13 @@
 //! These are the parts that several commands share. They work on a draft and never look back at how the
 //! run came to where it is.
 
-mod approval;
 mod attempt;
 mod branch;
-mod budget;
 mod walk;
 
-pub use approval::{approve, require_approver};
-pub use attempt::{
-    ask_to_complete, begin_attempt, complete, fail_attempt, fail_for_good, finish_work, shown_digest,
-    start_or_hold,
-};
+pub use attempt::{begin_attempt, complete, fail_attempt, fail_for_good, finish_work, start_or_hold};
 pub use branch::{BranchCause, branch_from};
-pub use budget::answer_budget;
-pub use walk::{ask_to_start, close_run, repeat, settle, skip, start_plan, start_waiting, step_done};
+pub use walk::{close_run, repeat, settle, skip, start_plan, start_waiting, step_done};
 
 use std::sync::Arc;
 

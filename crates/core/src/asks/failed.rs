@@ -1,40 +1,47 @@
-//! Tries a failed step once more, beyond its automatic attempts.
+//! A step that has failed for good: a retry tries it once more, beyond its automatic attempts.
 
-use super::{wrong_execution, wrong_run};
+use super::Answered;
+use crate::advance;
 use crate::decision::Draft;
 use crate::event::{FailureKind, RunEvent};
-use crate::flow;
-use crate::state::run::{ExecutionState, RunStatus};
+use crate::state::run::{Ask, ExecutionState, RunStatus};
 use crate::{ExecNo, Rejection, RunId};
 
-/// The rule.
-pub fn decide(draft: &mut Draft<'_>, run: RunId, x: ExecNo) -> Result<(), Rejection> {
-    let execution = draft.execution(run, x)?;
-    draft.reply.execution = Some(execution.id);
-    match execution.state {
-        ExecutionState::Failed => {}
-        ExecutionState::Working(_) => return Ok(()),
-        ExecutionState::Pending
-        | ExecutionState::AwaitingStart(_)
-        | ExecutionState::AwaitingComplete(_)
-        | ExecutionState::Completed => return Err(wrong_execution(draft, run, x, "retry")?),
+/// Asks what is to be done about a step that has failed for good.
+pub fn ask(draft: &mut Draft<'_>, run: RunId, x: ExecNo) -> Result<(), Rejection> {
+    super::open(draft, run, x, Ask::Failed)
+}
+
+/// Asks about every failed step that does not ask yet: work that a rollback cut off and an undo brought back.
+pub fn ask_all(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
+    let state = draft.run(run)?;
+    if !state.status.is_active() {
+        return Ok(());
     }
-    match draft.run(run)?.status {
-        RunStatus::InProgress | RunStatus::Paused => {}
-        RunStatus::NotStarted | RunStatus::Completed | RunStatus::Failed | RunStatus::Aborted => {
-            return Err(wrong_run(draft, run, "retry")?);
-        }
+    let silent = state.active().filter(|(_, e)| e.state == ExecutionState::Failed && e.gate.is_none());
+    let silent: Vec<ExecNo> = silent.map(|(x, _)| x).collect();
+    for x in silent {
+        ask(draft, run, x)?;
     }
-    flow::require_present_definition(draft, run)?;
-    let exhausted = |failure: &crate::event::Failure| failure.kind == FailureKind::RevisionsExhausted;
-    let by_revision = execution.last_error.as_ref().is_some_and(|(_, failure)| exhausted(failure));
-    draft.on_run(run, RunEvent::RetryGranted { x, revision: by_revision });
-    go_on(draft, run)?;
-    let policy = flow::policy_of(draft, run, x)?;
-    let (revision, attempt) =
-        if by_revision { (execution.revision + 1, 1) } else { (execution.revision, execution.attempt + 1) };
-    flow::begin_attempt(draft, run, x, revision, attempt, &policy);
     Ok(())
+}
+
+/// The rule.
+pub(crate) fn answer(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rejection> {
+    if &*at.answer.option != "retry" {
+        return Err(at.no_such_option());
+    }
+    let (run, x, gate, digest, assurance) = (at.run, at.x()?, at.id, at.gate.digest, at.assurance);
+    advance::require_present_definition(draft, run)?;
+    let execution = draft.execution(run, x)?;
+    let exhausted = |failure: &crate::event::Failure| failure.kind == FailureKind::RevisionsExhausted;
+    let revision = execution.last_error.as_ref().is_some_and(|(_, failure)| exhausted(failure));
+    draft.on_run(run, RunEvent::RetryGranted { x, gate, digest, assurance, revision });
+    go_on(draft, run)?;
+    let policy = advance::policy_of(draft, run, x)?;
+    let (revision, attempt) =
+        if revision { (execution.revision + 1, 1) } else { (execution.revision, execution.attempt + 1) };
+    advance::begin_attempt(draft, run, x, revision, attempt, &policy)
 }
 
 /// The run moves again. While other steps stand at failed it pauses when nothing works any more.
@@ -53,9 +60,9 @@ fn go_on(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
         }
         (false, true) => {
             draft.on_run(run, RunEvent::PauseDropped {});
-            flow::start_waiting(draft, run)
+            advance::start_waiting(draft, run, false)
         }
-        (false, false) => flow::start_waiting(draft, run),
+        (false, false) => advance::start_waiting(draft, run, false),
     }
 }
 
@@ -76,24 +83,26 @@ mod tests {
         scene.check(
             outcome_failed(&scene, 1, 1),
             expect![[r#"
-            run R1: ExecutionFailed x1 script_error
-            run R1: Paused StepFailed
-        "#]],
+                run R1: ExecutionFailed x1 script_error
+                run R1: Asked x1 retry
+                run R1: Paused StepFailed
+            "#]],
         );
         scene.check(
             retry(1, 1),
             expect![[r#"
-            run R1: RetryGranted x1
-            run R1: Resumed
-            run R1: AttemptBegan x1 revision 0 attempt 2 work
-        "#]],
+                run R1: RetryGranted x1
+                run R1: Resumed
+                run R1: AttemptBegan x1 revision 0 attempt 2
+            "#]],
         );
         scene.check(
             outcome_failed(&scene, 1, 1),
             expect![[r#"
-            run R1: ExecutionFailed x1 script_error
-            run R1: Paused StepFailed
-        "#]],
+                run R1: ExecutionFailed x1 script_error
+                run R1: Asked x1 retry
+                run R1: Paused StepFailed
+            "#]],
         );
     }
 
@@ -108,10 +117,11 @@ mod tests {
         scene.check(
             retry(1, 1),
             expect![[r#"
-            run R1: RetryGranted x1
-            run R1: Resumed
-            run R1: AttemptBegan x1 revision 3 attempt 1 form
-        "#]],
+                run R1: RetryGranted x1
+                run R1: Resumed
+                run R1: AttemptBegan x1 revision 3 attempt 1
+                run R1: Asked x1 form
+            "#]],
         );
         scene.run(submit(1, 1, json!({"answer": "no"})));
         scene.run(revise(1, 1, "again"));
@@ -128,9 +138,10 @@ mod tests {
         scene.check(
             outcome_failed(&scene, 1, 1),
             expect![[r#"
-            run R1: ExecutionFailed x1 script_error
-            run R1: Paused StepFailed
-        "#]],
+                run R1: ExecutionFailed x1 script_error
+                run R1: Asked x1 retry
+                run R1: Paused StepFailed
+            "#]],
         );
     }
 
@@ -151,7 +162,7 @@ mod tests {
         scene.check(
             retry(1, 1),
             expect![[r#"
-                refused (wrong_state): cannot retry: run 00000000-0000-7000-8000-000100001000 is aborted
+                refused (wrong_state): cannot retry: execution 00000000-0000-7000-8000-000100001001 is failed
             "#]],
         );
     }
@@ -181,9 +192,10 @@ mod tests {
         scene.check(
             outcome_failed(&scene, 1, 1),
             expect![[r#"
-            run R1: ExecutionFailed x1 script_error
-            run R1: PauseAsked
-        "#]],
+                run R1: ExecutionFailed x1 script_error
+                run R1: Asked x1 retry
+                run R1: PauseAsked
+            "#]],
         );
         scene.check_code(resume(1), "wrong_state");
         scene.check(
@@ -197,11 +209,11 @@ mod tests {
         scene.check(
             retry(1, 1),
             expect![[r#"
-            run R1: RetryGranted x1
-            run R1: Resumed
-            run R1: AttemptBegan x3 revision 0 attempt 1 work
-            run R1: AttemptBegan x1 revision 0 attempt 2 work
-        "#]],
+                run R1: RetryGranted x1
+                run R1: Resumed
+                run R1: AttemptBegan x3 revision 0 attempt 1
+                run R1: AttemptBegan x1 revision 0 attempt 2
+            "#]],
         );
     }
 
@@ -214,11 +226,11 @@ mod tests {
         scene.check(
             retry(1, 1),
             expect![[r#"
-            run R1: RetryGranted x1
-            run R1: Resumed
-            run R1: PauseAsked
-            run R1: AttemptBegan x1 revision 0 attempt 2 work
-        "#]],
+                run R1: RetryGranted x1
+                run R1: Resumed
+                run R1: PauseAsked
+                run R1: AttemptBegan x1 revision 0 attempt 2
+            "#]],
         );
         scene.check(
             outcome_done(&scene, 1, 1),
@@ -230,10 +242,10 @@ mod tests {
         scene.check(
             retry(1, 2),
             expect![[r#"
-            run R1: RetryGranted x2
-            run R1: Resumed
-            run R1: AttemptBegan x2 revision 0 attempt 2 work
-        "#]],
+                run R1: RetryGranted x2
+                run R1: Resumed
+                run R1: AttemptBegan x2 revision 0 attempt 2
+            "#]],
         );
     }
 
@@ -244,10 +256,10 @@ mod tests {
         scene.check(
             retry(1, 1),
             expect![[r#"
-            run R1: RetryGranted x1
-            run R1: PauseDropped
-            run R1: AttemptBegan x1 revision 0 attempt 2 work
-        "#]],
+                run R1: RetryGranted x1
+                run R1: PauseDropped
+                run R1: AttemptBegan x1 revision 0 attempt 2
+            "#]],
         );
     }
 }

@@ -1,52 +1,42 @@
-//! Begins a run that has not started, or the step that stands at pending.
+//! A step that starts by hand.
 
-use super::{wrong_execution, wrong_run};
+use super::Answered;
+use crate::advance;
 use crate::decision::Draft;
-use crate::flow;
-use crate::state::run::{ExecutionState, RunStatus};
-use crate::{Rejection, RunId};
+use crate::state::run::{Ask, RunStatus};
+use crate::{ExecNo, Rejection, RunId};
 
-/// The rule.
-pub fn decide(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
+/// Asks for somebody to start a step, unless the run is paused: resuming asks then.
+pub fn ask(draft: &mut Draft<'_>, run: RunId, x: ExecNo) -> Result<(), Rejection> {
     let state = draft.run(run)?;
-    match state.status {
-        RunStatus::NotStarted => {
-            flow::require_present_definition(draft, run)?;
-            return super::start_run::begin(draft, run);
-        }
-        RunStatus::InProgress => {}
-        RunStatus::Paused | RunStatus::Completed | RunStatus::Failed | RunStatus::Aborted => {
-            return Err(wrong_run(draft, run, "start a step")?);
-        }
+    let moving = state.status == RunStatus::InProgress && !state.pause_requested;
+    if !moving || draft.execution(run, x)?.gate.is_some() {
+        return Ok(());
     }
-    let pending = state.active().find(|(_, execution)| execution.state == ExecutionState::Pending);
-    let current = pending.or_else(|| state.current()).map(|(x, e)| (x, e.id, e.state));
-    let Some((x, id, standing)) = current else { return Err(wrong_run(draft, run, "start a step")?) };
-    draft.reply.execution = Some(id);
-    match standing {
-        ExecutionState::Pending => {}
-        // What was asked for is in effect.
-        ExecutionState::AwaitingStart(_) | ExecutionState::Working(_) => return Ok(()),
-        ExecutionState::AwaitingComplete(_) | ExecutionState::Completed | ExecutionState::Failed => {
-            return Err(wrong_execution(draft, run, x, "start the step")?);
-        }
+    super::open(draft, run, x, Ask::Begin)
+}
+
+/// Starts the step. A start is no approval: where the definition asks for one, it is asked for now.
+pub(crate) fn answer(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rejection> {
+    let (run, x) = (at.run, at.x()?);
+    if &*at.answer.option != "start" {
+        return Err(at.no_such_option());
     }
     require_dependencies(draft, run, x)?;
-    let policy = flow::policy_of(draft, run, x)?;
+    let policy = advance::policy_of(draft, run, x)?;
     if policy.approve_start {
-        return flow::ask_to_start(draft, run, x);
+        return super::start::ask(draft, run, x);
     }
-    flow::begin_attempt(draft, run, x, 0, 1, &policy);
-    Ok(())
+    advance::begin_attempt(draft, run, x, 0, 1, &policy)
 }
 
 /// Refuses to begin a step before what it depends on is completed.
-pub(super) fn require_dependencies(draft: &Draft<'_>, run: RunId, x: crate::ExecNo) -> Result<(), Rejection> {
-    let missing = flow::missing_dependencies(draft, run, x)?;
+pub(super) fn require_dependencies(draft: &Draft<'_>, run: RunId, x: ExecNo) -> Result<(), Rejection> {
+    let missing = advance::missing_dependencies(draft, run, x)?;
     if missing.is_empty() {
         return Ok(());
     }
-    Err(Rejection::DependencyNotMet { step: flow::step_name(draft, run, x)?, missing })
+    Err(Rejection::DependencyNotMet { step: advance::step_name(draft, run, x)?, missing })
 }
 
 #[cfg(test)]
@@ -64,22 +54,23 @@ mod tests {
         scene.run(start_later(1));
         scene.check_code(pause(1), "wrong_state");
         scene.check(
-            start_step(1),
+            start_step(&scene, 1),
             expect![[r#"
-            run R1: Began
-            run R1: ExecutionMade x1 A at 0
-            run R1: AttemptBegan x1 revision 0 attempt 1 form
-        "#]],
+                run R1: Began
+                run R1: ExecutionMade x1 A at 0
+                run R1: AttemptBegan x1 revision 0 attempt 1
+                run R1: Asked x1 form
+            "#]],
         );
         scene.check(
-            start_step(1),
+            start_step(&scene, 1),
             expect![[r#"
             in effect already
         "#]],
         );
         approve_all(&mut scene, 1);
         scene.check(
-            start_step(1),
+            start_step(&scene, 1),
             expect![[r#"
                 refused (wrong_state): cannot start a step: run 00000000-0000-7000-8000-000100001000 is completed
             "#]],
@@ -93,19 +84,19 @@ mod tests {
         scene.run(outcome_done(&scene, 1, 1));
         assert_eq!(scene.status(1), "in_progress: x2 pending");
         scene.check(
-            start_step(1),
+            start_step(&scene, 1),
             expect![[r#"
-            run R1: AttemptBegan x2 revision 0 attempt 1 work
-        "#]],
+                run R1: AttemptBegan x2 revision 0 attempt 1
+            "#]],
         );
         scene.run(auto_advance(true));
         scene.check(
             outcome_done(&scene, 1, 2),
             expect![[r#"
-            run R1: ExecutionCompleted x2
-            run R1: ExecutionMade x3 C at 2
-            run R1: AttemptBegan x3 revision 0 attempt 1 work
-        "#]],
+                run R1: ExecutionCompleted x2
+                run R1: ExecutionMade x3 C at 2
+                run R1: AttemptBegan x3 revision 0 attempt 1
+            "#]],
         );
     }
 
@@ -120,14 +111,14 @@ mod tests {
         scene.run(edit(&scene, 1, late));
         scene.run(start(1));
         scene.check(
-            start_step(1),
+            start_step(&scene, 1),
             expect![[r#"
             refused (dependency_not_met): A cannot start before B is completed
         "#]],
         );
         scene.run(edit(&scene, 0, form("A")));
         // What was made keeps the definition that it pinned.
-        scene.check_code(start_step(1), "dependency_not_met");
+        scene.check_code(start_step(&scene, 1), "dependency_not_met");
         scene.run(abort(1));
         scene.run(start(2));
         approve_all(&mut scene, 2);

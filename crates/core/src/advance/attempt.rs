@@ -1,21 +1,22 @@
 //! One attempt at a step: how it begins, what its end leads to.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::walk::start_if_free;
-use super::{ask_to_start, body_of, policy_of, settle, step_done};
+use super::{body_of, policy_of, settle, step_done};
+use crate::asks;
 use crate::commands::roll_back;
 use crate::decision::Draft;
 use crate::definition::OnFailure;
-use crate::event::{Failure, FailureKind, Opening, PauseReason, RunEvent, Usage};
+use crate::event::{Failure, FailureKind, PauseReason, RunEvent, Usage};
 use crate::plan::{Body, Policy, Work};
 use crate::state::run::{Execution, ExecutionState, RunStatus};
-use crate::{Digest, ExecNo, GateId, Rejection, RunId};
+use crate::{ExecNo, Rejection, RunId};
 
 /// A fresh execution: asks a person, begins, or stays pending.
 pub fn start_or_hold(draft: &mut Draft<'_>, run: RunId, x: ExecNo, first: bool) -> Result<(), Rejection> {
     if policy_of(draft, run, x)?.approve_start {
-        return ask_to_start(draft, run, x);
+        return asks::start::ask(draft, run, x);
     }
     let automatic = first || advances_by_itself(draft, run)?;
     start_if_free(draft, run, x, automatic)
@@ -29,7 +30,7 @@ fn advances_by_itself(draft: &Draft<'_>, run: RunId) -> Result<bool, Rejection> 
     }
 }
 
-/// Begins an attempt.
+/// Begins an attempt. One that needs a person first asks, and its work is owed after the answer.
 pub fn begin_attempt(
     draft: &mut Draft<'_>,
     run: RunId,
@@ -37,17 +38,21 @@ pub fn begin_attempt(
     revision: u32,
     attempt: u32,
     policy: &Policy,
-) {
-    let (opening, deadline) = match policy.work {
-        Work::Form => (Opening::Form(GateId(draft.ids.mint())), None),
-        Work::Script { asks: true } if !is_answered(draft, run, x, revision) => {
-            (Opening::Input(GateId(draft.ids.mint())), None)
-        }
-        Work::Script { .. } | Work::Agents | Work::Task => {
-            (Opening::Work, policy.timeout.map(|(seconds, _)| draft.envelope.at.plus_seconds(seconds)))
-        }
+) -> Result<(), Rejection> {
+    let answered = is_answered(draft, run, x, revision);
+    let asks = match policy.work {
+        Work::Form => true,
+        Work::Script { asks } => asks && !answered,
+        Work::Agents | Work::Task => false,
     };
-    draft.on_run(run, RunEvent::AttemptBegan { x, revision, attempt, opening, deadline });
+    let timeout = policy.timeout.filter(|_| !asks);
+    let deadline = timeout.map(|(seconds, _)| draft.envelope.at.plus_seconds(seconds));
+    draft.on_run(run, RunEvent::AttemptBegan { x, revision, attempt, deadline });
+    match policy.work {
+        Work::Form => asks::form::ask(draft, run, x),
+        Work::Script { .. } if asks => asks::input::ask(draft, run, x),
+        Work::Script { .. } | Work::Agents | Work::Task => Ok(()),
+    }
 }
 
 /// Whether a script's question was answered in an attempt before this one. An attempt that follows by itself
@@ -83,7 +88,7 @@ pub fn finish_work(
         if output.is_some() || !usage.is_zero() {
             draft.on_run(run, RunEvent::WorkDone { x, judge: false, output, usage });
         }
-        return ask_to_complete(draft, run, x);
+        return asks::result::ask(draft, run, x);
     }
     complete(draft, run, x, output, usage)
 }
@@ -92,32 +97,6 @@ fn missing_artifacts(body: &Body, execution: &Execution) -> Vec<String> {
     let Body::Checkpoint(definition) = body else { return Vec::new() };
     let made = |name: &str| execution.artifacts.iter().any(|output| &*output.made.name == name);
     definition.output.artifacts.iter().filter(|a| !made(&a.name)).map(|a| a.name.clone()).collect()
-}
-
-/// Asks a person whether the result is good.
-pub fn ask_to_complete(draft: &mut Draft<'_>, run: RunId, x: ExecNo) -> Result<(), Rejection> {
-    let digest = shown_digest(&*draft.execution(run, x)?);
-    let gate = GateId(draft.ids.mint());
-    draft.on_run(run, RunEvent::CompletionAsked { x, gate, digest });
-    Ok(())
-}
-
-/// The name of what a person is shown: outputs, definition, check results, and which visit it is. A decision
-/// belongs to exactly this.
-pub fn shown_digest(execution: &Execution) -> Digest {
-    let artifacts: Vec<Value> = execution
-        .artifacts
-        .iter()
-        .map(|output| json!([output.made.name, output.made.format, output.made.digest]))
-        .collect();
-    Digest::of_json(&json!({
-        "execution": execution.id,
-        "revision": execution.revision,
-        "attempt": execution.attempt,
-        "definition": execution.body,
-        "artifacts": artifacts,
-        "verdict": execution.verdict,
-    }))
 }
 
 /// Completes an execution and goes on behind it.
@@ -171,17 +150,18 @@ pub fn fail_for_good(
         OnFailure::RollbackCheckpoint if draft.run(run)?.pipeline().is_some() => {
             roll_back::after_failure(draft, run, x)
         }
-        OnFailure::RollbackCheckpoint | OnFailure::PausePipeline => pause_after_failure(draft, run),
+        OnFailure::RollbackCheckpoint | OnFailure::PausePipeline => pause_after_failure(draft, run, x),
     }
 }
 
-fn pause_after_failure(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
+fn pause_after_failure(draft: &mut Draft<'_>, run: RunId, x: ExecNo) -> Result<(), Rejection> {
+    asks::failed::ask(draft, run, x)?;
     let state = draft.run(run)?;
     if state.status != RunStatus::InProgress {
         return Ok(());
     }
-    let others_work = !state.owed.is_empty()
-        || state.active().any(|(_, e)| e.state.in_flight() || e.state.gate().is_some());
+    let others_work =
+        !state.owed.is_empty() || state.active().any(|(_, e)| e.state.in_flight() || e.state.asks());
     if !others_work {
         draft.on_run(run, RunEvent::Paused { reason: PauseReason::StepFailed });
         return Ok(());

@@ -1,66 +1,81 @@
-//! A budget that is used up: raised, and the work goes on where it stands, or the work ends.
+//! A budget that is used up: raised, and the work goes on where it was, or the work ends.
 
-use super::{fail_for_good, policy_of};
-use crate::budget::{Amounts, Scope};
+use super::Answered;
+use crate::advance::{fail_for_good, policy_of};
+use crate::budget::{Amounts, Reached, Scope};
 use crate::decision::Draft;
 use crate::definition::{Fault, OnFailure};
 use crate::event::{Failure, FailureKind, PipelineEvent, RunEvent, Text, Usage};
-use crate::{ExecNo, GateId, Rejection, RunId};
+use crate::state::run::{Ask, Part};
+use crate::{ExecNo, Rejection, RunId};
 
-/// The answer is an amount to add, or `stop`.
-pub fn answer_budget(
+/// Asks whether more may be spent.
+pub fn ask(
     draft: &mut Draft<'_>,
     run: RunId,
     x: ExecNo,
-    gate: GateId,
-    answer: &Text,
+    reached: Reached,
+    part: Part,
 ) -> Result<(), Rejection> {
-    draft.require_person()?;
-    draft.reply.execution = Some(draft.execution(run, x)?.id);
-    let missing = || Rejection::NotFound { what: "open gate", id: gate.to_string() };
-    let state = draft.run(run)?;
-    let (reached, check) = state.gates.get(&gate).and_then(|gate| gate.budget).ok_or_else(missing)?;
-    let pipeline = state.pipeline();
-    if answer.trim().eq_ignore_ascii_case("stop") {
-        let message = format!(
-            "the budget of the {} is used up: {} of {}, and it was not raised",
-            reached.scope.name(),
-            reached.measure.words(reached.spent),
-            reached.measure.words(reached.limit),
-        );
-        let failure = Failure::new(FailureKind::BudgetReached, &message);
-        return fail_for_good(draft, run, x, failure, Usage::default(), OnFailure::PausePipeline);
+    super::open(draft, run, x, Ask::Budget(reached, part))
+}
+
+/// Raises the budget by what the person adds, by as much again as it was where they add nothing, or stops the work.
+pub(crate) fn answer(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rejection> {
+    let Ask::Budget(reached, part) = at.gate.ask else {
+        return Err(Rejection::Stale { gate: at.id });
+    };
+    match &*at.answer.option {
+        "raise" => raise(draft, at, &reached, part),
+        "stop" => stop(draft, at, &reached),
+        _ => Err(at.no_such_option()),
     }
-    let by = reached.measure.read(answer).map_err(|fault| Rejection::Invalid(vec![fault]))?;
-    let limit = reached.limit.saturating_add(by);
-    if limit <= reached.spent {
+}
+
+fn raise(draft: &mut Draft<'_>, at: &Answered<'_>, reached: &Reached, part: Part) -> Result<(), Rejection> {
+    let (run, x, gate, digest, assurance) = (at.run, at.x()?, at.id, at.gate.digest, at.assurance);
+    let again = || Text::from(reached.measure.written(reached.limit).to_string());
+    let amount = at.answer.feedback.clone().unwrap_or_else(again);
+    let by = reached.measure.read(&amount).map_err(|fault| Rejection::Invalid(vec![fault]))?;
+    if reached.limit.saturating_add(by) <= reached.spent {
         let least = reached.measure.words(reached.spent - reached.limit);
         let message = format!("more than {least}: so much more than the budget is spent already");
         return Err(Rejection::Invalid(vec![Fault::at("/user_input", message)]));
     }
-    let policy = policy_of(draft, run, x)?;
-    let deadline =
-        policy.timeout.filter(|_| !check).map(|(seconds, _)| draft.envelope.at.plus_seconds(seconds));
+    let timeout = policy_of(draft, run, x)?.timeout.filter(|_| part == Part::Work);
+    let deadline = timeout.map(|(seconds, _)| draft.envelope.at.plus_seconds(seconds));
     let (scope, by) = (reached.scope, Amounts::of(reached.measure, by));
-    draft.on_run(run, RunEvent::BudgetRaised { x, gate, scope, by, check, deadline });
+    draft.on_run(run, RunEvent::BudgetRaised { x, gate, digest, assurance, scope, by, deadline });
+    let pipeline = draft.run(run)?.pipeline();
     if let (Scope::Pipeline, Some(pipeline)) = (scope, pipeline) {
         draft.on_pipeline(pipeline, PipelineEvent::BudgetRaised { by });
     }
     Ok(())
 }
 
+fn stop(draft: &mut Draft<'_>, at: &Answered<'_>, reached: &Reached) -> Result<(), Rejection> {
+    let (run, x, gate, digest, assurance) = (at.run, at.x()?, at.id, at.gate.digest, at.assurance);
+    let message = format!(
+        "the budget of the {} is used up: {} of {}, and it was not raised",
+        reached.scope.name(),
+        reached.measure.words(reached.spent),
+        reached.measure.words(reached.limit),
+    );
+    let feedback = at.answer.feedback.clone();
+    draft.on_run(run, RunEvent::Rejected { x, gate, digest, assurance, feedback });
+    let failure = Failure::new(FailureKind::BudgetReached, &message);
+    fail_for_good(draft, run, x, failure, Usage::default(), OnFailure::PausePipeline)
+}
+
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
 
-    use crate::RunCommand;
     use crate::budget::{Measure, Reached, Scope};
-    use crate::commands::answer_gate::AnswerGate;
     use crate::commands::record_outcome::Outcome;
     use crate::definition::OnValidationFailure;
-    use crate::event::Text;
     use crate::testing::{
-        Scene, When, cancel, judged_by, note, on_run, outcome, outcome_done, pause, script, verdict,
+        Scene, When, budget, cancel, judged_by, note, outcome, outcome_done, pause, script, verdict,
     };
 
     fn over(scene: &Scene, scope: Scope) -> When {
@@ -68,10 +83,8 @@ mod tests {
         outcome(scene, 1, 1, Outcome::OverBudget(reached))
     }
 
-    fn answer(scene: &Scene, option: &str, feedback: Option<&str>) -> When {
-        let gate = scene.state(1).gates.keys().next().copied().expect("an open gate");
-        let feedback = feedback.map(Text::from);
-        on_run(1, RunCommand::AnswerGate(AnswerGate { gate, option: option.into(), feedback, digest: None }))
+    fn answer(option: &str, feedback: Option<&str>) -> When {
+        budget(1, 1, option, feedback)
     }
 
     #[test]
@@ -81,30 +94,30 @@ mod tests {
         scene.check(
             over(&scene, Scope::Execution),
             expect![[r#"
-                run R1: BudgetAsked x1
+                run R1: Asked x1 budget
             "#]],
         );
         assert!(scene.state(1).owed.is_empty() && scene.state(1).timers.is_empty());
         scene.check_faults(
-            answer(&scene, "raise", Some("0.05")),
+            answer("raise", Some("0.05")),
             expect![[r#"
                 /user_input: more than $0.10: so much more than the budget is spent already
             "#]],
         );
         scene.check_faults(
-            answer(&scene, "raise", Some("a lot")),
+            answer("raise", Some("a lot")),
             expect![[r#"
                 /user_input: how many dollars to add, more than 0; or `stop`
             "#]],
         );
         scene.check_faults(
-            answer(&scene, "maybe", None),
+            answer("maybe", None),
             expect![[r#"
                 /option: one of: raise, stop
             "#]],
         );
         scene.check_code(note(1, 1, "quick"), "wrong_state");
-        let raise = answer(&scene, "raise", Some("$1.50"));
+        let raise = answer("raise", Some("$1.50"));
         scene.check(
             raise.clone(),
             expect![[r#"
@@ -113,7 +126,7 @@ mod tests {
         );
         assert_eq!(scene.state(1).owed, owed);
         assert_eq!(scene.execution(1, 1).raised.cost, 1_500_000);
-        scene.check_code(raise, "not_found");
+        scene.check_code(raise, "wrong_state");
         scene.run(outcome_done(&scene, 1, 1));
         assert_eq!(scene.status(1), "completed");
     }
@@ -123,7 +136,7 @@ mod tests {
         let mut scene = Scene::new().with_pipeline(&[script("A", 0)]).with_run();
         scene.run(over(&scene, Scope::Pipeline));
         scene.check(
-            answer(&scene, "raise", None),
+            answer("raise", None),
             expect![[r#"
                 run R1: BudgetRaised x1
                 pipeline: BudgetRaised { by: Amounts { tokens: 0, cost: 2000000, time: 0 } }
@@ -138,7 +151,7 @@ mod tests {
         let mut scene = Scene::new().with_pipeline(&[judged]).with_run();
         scene.run(outcome_done(&scene, 1, 1));
         scene.run(over(&scene, Scope::Run));
-        scene.run(answer(&scene, "raise", None));
+        scene.run(answer("raise", None));
         assert_eq!(scene.state(1).raised.cost, 2_000_000);
         scene.run(verdict(&scene, 1, 1, true));
         assert_eq!(scene.status(1), "completed");
@@ -149,17 +162,19 @@ mod tests {
         let mut scene = Scene::new().with_pipeline(&[script("A", 3)]).with_run();
         scene.run(over(&scene, Scope::Run));
         scene.run(pause(1));
-        let stop = answer(&scene, "stop", None);
+        let stop = answer("stop", None);
         scene.as_agent().check_code(stop, "not_a_person");
         scene.actor = crate::Actor::person("ann");
         scene.check(
-            answer(&scene, "stop", None),
+            answer("stop", None),
             expect![[r#"
+                run R1: Rejected x1
                 run R1: ExecutionFailed x1 budget_reached
+                run R1: Asked x1 retry
                 run R1: Paused StepFailed
             "#]],
         );
-        assert!(scene.state(1).gates.is_empty());
+        assert_eq!(scene.state(1).gates.len(), 1, "only the failure asks");
     }
 
     #[test]

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{begin_attempt, body_of, missing_dependencies, policy_of};
+use super::{begin_attempt, missing_dependencies, policy_of};
+use crate::asks;
 use crate::decision::Draft;
 use crate::event::{LoopEnd, PauseReason, PipelineEvent, Place, RunEvent, SkipReason, Text};
 use crate::plan::{LoadedPlan, NodeShape};
 use crate::state::run::{
     Branch, ExecutionState, Front, FrontChange, FrontDelta, Return, Round, RunStatus, Stage,
 };
-use crate::{BranchNo, ExecNo, GateId, Rejection, RunId, StepId};
+use crate::{BranchNo, ExecNo, Rejection, RunId, StepId};
 
 /// How many nodes one command may pass: a loop over steps that are all left out ends here.
 const MAX_PASSED: u32 = 10_000;
@@ -225,9 +226,7 @@ impl Walk {
                 super::start_or_hold(draft, self.run, x, self.first)?;
             }
             NodeShape::Gate(choice) => {
-                let gate = GateId(draft.ids.mint());
-                let choice = choice.clone();
-                draft.on_run(self.run, RunEvent::GateAsked { gate, branch, place, choice });
+                asks::choice::ask(draft, self.run, branch, place, choice)?;
             }
             NodeShape::Container { .. } => self.begin_pass(node, path, 1),
         }
@@ -376,17 +375,6 @@ pub fn make_execution(draft: &mut Draft<'_>, run: RunId, fresh: Fresh) -> Result
     Ok(x)
 }
 
-/// Asks a person whether an execution may begin.
-pub fn ask_to_start(draft: &mut Draft<'_>, run: RunId, x: ExecNo) -> Result<(), Rejection> {
-    let digest = match draft.execution(run, x)?.body {
-        Some(digest) => digest,
-        None => crate::Digest::of_json(&*body_of(draft, run, x)?),
-    };
-    let gate = GateId(draft.ids.mint());
-    draft.on_run(run, RunEvent::StartAsked { x, gate, digest });
-    Ok(())
-}
-
 /// After steps have moved: pauses when that was asked for and nothing works any more, and ends the run when
 /// nothing is left.
 pub fn settle(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
@@ -405,16 +393,16 @@ pub fn settle(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
     let mut failed = false;
     for (_, execution) in state.active() {
         match execution.state {
-            ExecutionState::Pending | ExecutionState::AwaitingStart(_) | ExecutionState::Completed => {}
+            ExecutionState::Pending | ExecutionState::AwaitingStart | ExecutionState::Completed => {}
             ExecutionState::Failed => failed = true,
-            ExecutionState::AwaitingComplete(_)
+            ExecutionState::AwaitingComplete
             | ExecutionState::Working(
-                Stage::Form(_)
-                | Stage::Input(_)
+                Stage::Form
+                | Stage::Input
                 | Stage::Work
                 | Stage::Check
-                | Stage::Guidance(_)
-                | Stage::Budget(_)
+                | Stage::Guidance
+                | Stage::Budget
                 | Stage::Retry,
             ) => return Ok(()),
         }
@@ -424,17 +412,20 @@ pub fn settle(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
     Ok(())
 }
 
-/// Begins what is pending and was only kept from beginning by a pause.
-pub fn start_waiting(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
+/// Goes on after a pause: begins what was only kept from beginning by it, and asks again for what starts by hand and at
+/// the gates at which the run was paused. With `decides`, the actor may decide at these.
+pub fn start_waiting(draft: &mut Draft<'_>, run: RunId, decides: bool) -> Result<(), Rejection> {
     let state = draft.run(run)?;
-    let waiting: Vec<ExecNo> = (state.active())
-        .filter(|(_, e)| e.state == ExecutionState::Pending && !e.held_back)
-        .map(|(x, _)| x)
-        .collect();
-    for x in waiting {
-        super::start_or_hold(draft, run, x, false)?;
+    let waiting = state.active().filter(|(_, e)| e.state == ExecutionState::Pending);
+    let waiting: Vec<(ExecNo, bool)> = waiting.map(|(x, e)| (x, e.held_back)).collect();
+    for (x, held_back) in waiting {
+        if held_back {
+            asks::begin::ask(draft, run, x)?;
+        } else {
+            super::start_or_hold(draft, run, x, false)?;
+        }
     }
-    Ok(())
+    asks::choice::ask_again(draft, run, decides)
 }
 
 /// Tells the pipeline that a run has ended.
@@ -445,7 +436,7 @@ pub fn close_run(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
     Ok(())
 }
 
-/// Begins an execution if it begins by itself and nothing stands in its way.
+/// Begins an execution if it begins by itself and nothing is in its way; else it waits to be started by hand.
 pub(super) fn start_if_free(
     draft: &mut Draft<'_>,
     run: RunId,
@@ -457,7 +448,7 @@ pub(super) fn start_if_free(
     let held = state.execution(x).is_some_and(|e| e.held_back);
     if automatic && moving && !held && missing_dependencies(draft, run, x)?.is_empty() {
         let policy = policy_of(draft, run, x)?;
-        begin_attempt(draft, run, x, 0, 1, &policy);
+        return begin_attempt(draft, run, x, 0, 1, &policy);
     }
-    Ok(())
+    asks::begin::ask(draft, run, x)
 }

@@ -3,15 +3,23 @@
 //! A definition may name its approvers, and ask for more than one. Where it asks for more, nobody approves what
 //! they asked for themselves, and each person counts once.
 
+use super::Answered;
+use crate::advance::policy_of;
 use crate::decision::Draft;
 use crate::event::{RunEvent, Text};
-use crate::state::run::GateKind;
-use crate::{ExecNo, GateId, Rejection, RunId};
+use crate::{ExecNo, Rejection, RunId};
 
-use super::policy_of;
+/// Whose own request an approval would be.
+#[derive(Clone, Copy)]
+pub(super) enum Asker {
+    /// Of the person who began the run.
+    StartedRun,
+    /// Of the person who filled in the form that the result comes from.
+    Author,
+}
 
 /// Refuses who is not among the approvers that the definition names.
-pub fn require_approver(draft: &Draft<'_>, run: RunId, x: ExecNo) -> Result<(), Rejection> {
+pub(super) fn require_approver(draft: &Draft<'_>, run: RunId, x: ExecNo) -> Result<(), Rejection> {
     let policy = policy_of(draft, run, x)?;
     let actor = &draft.envelope.actor;
     if policy.approvers.is_empty() || policy.approvers.contains(&actor.name) {
@@ -21,41 +29,32 @@ pub fn require_approver(draft: &Draft<'_>, run: RunId, x: ExecNo) -> Result<(), 
 }
 
 /// Takes one approval; whether it is the last that was missing. One that is not is kept with the gate.
-pub fn approve(
-    draft: &mut Draft<'_>,
-    run: RunId,
-    x: ExecNo,
-    gate: GateId,
-    kind: GateKind,
-) -> Result<bool, Rejection> {
+pub(super) fn approve(draft: &mut Draft<'_>, at: &Answered<'_>, asker: Asker) -> Result<bool, Rejection> {
+    let (run, x, gate, digest, assurance) = (at.run, at.x()?, at.id, at.gate.digest, at.assurance);
     require_approver(draft, run, x)?;
     let needed = policy_of(draft, run, x)?.approvals;
     if needed <= 1 {
         return Ok(true);
     }
     let actor = draft.envelope.actor.name.clone();
-    if asker(draft, run, x, kind)?.as_ref() == Some(&actor) {
+    if asked_by(draft, run, x, asker)?.as_ref() == Some(&actor) {
         return Err(Rejection::OwnRequest { needed });
     }
-    let given = draft.run(run)?.gates.get(&gate).map(|gate| gate.approvals.clone()).unwrap_or_default();
+    let given = &at.gate.approvals;
     if given.contains(&actor) {
         return Ok(false);
     }
     if given.len() as u32 + 1 < needed {
-        draft.on_run(run, RunEvent::ApprovalGiven { x, gate });
+        draft.on_run(run, RunEvent::ApprovalGiven { x, gate, digest, assurance });
         return Ok(false);
     }
     Ok(true)
 }
 
-/// Who asked: for a start, whoever began the run; for a result, whoever filled in the form that it comes from.
-fn asker(draft: &Draft<'_>, run: RunId, x: ExecNo, kind: GateKind) -> Result<Option<Text>, Rejection> {
-    match kind {
-        GateKind::ApproveStart => Ok(draft.run(run)?.started_by.clone()),
-        GateKind::ApproveComplete => Ok(draft.execution(run, x)?.author.clone()),
-        GateKind::Form | GateKind::Input | GateKind::Guidance | GateKind::Budget | GateKind::Choice => {
-            Ok(None)
-        }
+fn asked_by(draft: &Draft<'_>, run: RunId, x: ExecNo, asker: Asker) -> Result<Option<Text>, Rejection> {
+    match asker {
+        Asker::StartedRun => Ok(draft.run(run)?.started_by.clone()),
+        Asker::Author => Ok(draft.execution(run, x)?.author.clone()),
     }
 }
 
@@ -65,7 +64,7 @@ mod tests {
     use serde_json::json;
 
     use crate::Actor;
-    use crate::commands::approve_complete::Edit;
+    use crate::command::Edit;
     use crate::definition::CheckpointDefinition;
     use crate::testing::{Scene, When, approve, approve_start, form, human, reject_start, revise, submit};
     use crate::{Command, Digest, RunCommand};
@@ -105,9 +104,10 @@ mod tests {
             "bob",
             approve_start(1, 1),
             expect![[r#"
-            run R1: StartApproved x1
-            run R1: AttemptBegan x1 revision 0 attempt 1 form
-        "#]],
+                run R1: Approved x1
+                run R1: AttemptBegan x1 revision 0 attempt 1
+                run R1: Asked x1 form
+            "#]],
         );
         scene.run(submit(1, 1, json!({"answer": "yes"})));
         let approval = approve(&scene, 1, 1);
@@ -132,12 +132,12 @@ mod tests {
             "bob",
             approval,
             expect![[r#"
-            run R1: CompletionApproved x1
-            run R1: ArtifactPromoted x1 a
-            run R1: ExecutionCompleted x1
-            run R1: Completed
-            pipeline: RunClosed { run: R1 }
-        "#]],
+                run R1: Approved x1
+                run R1: ArtifactPromoted x1 a
+                run R1: ExecutionCompleted x1
+                run R1: Completed
+                pipeline: RunClosed { run: R1 }
+            "#]],
         );
     }
 
@@ -174,9 +174,10 @@ mod tests {
             "eve",
             approve_start(1, 1),
             expect![[r#"
-            run R1: StartApproved x1
-            run R1: AttemptBegan x1 revision 0 attempt 1 form
-        "#]],
+                run R1: Approved x1
+                run R1: AttemptBegan x1 revision 0 attempt 1
+                run R1: Asked x1 form
+            "#]],
         );
         scene.actor = Actor::person("bob");
         scene.run(submit(1, 1, json!({"answer": "yes"})));
@@ -202,12 +203,12 @@ mod tests {
             "eve",
             approval,
             expect![[r#"
-            run R1: CompletionApproved x1
-            run R1: ArtifactPromoted x1 a
-            run R1: ExecutionCompleted x1
-            run R1: Completed
-            pipeline: RunClosed { run: R1 }
-        "#]],
+                run R1: Approved x1
+                run R1: ArtifactPromoted x1 a
+                run R1: ExecutionCompleted x1
+                run R1: Completed
+                pipeline: RunClosed { run: R1 }
+            "#]],
         );
     }
 
@@ -229,9 +230,10 @@ mod tests {
             "eve",
             revise(1, 1, "more"),
             expect![[r#"
-            run R1: RevisionAsked x1 more
-            run R1: AttemptBegan x1 revision 1 attempt 1 form
-        "#]],
+                run R1: RevisionAsked x1 more
+                run R1: AttemptBegan x1 revision 1 attempt 1
+                run R1: Asked x1 form
+            "#]],
         );
         scene.actor = Actor::person("ann");
         scene.run(submit(1, 1, json!({"answer": "more"})));
@@ -251,7 +253,7 @@ mod tests {
         let mut scene = Scene::new().with_pipeline(&[agreed(form("A"), &[], 2)]).with_run();
         scene.run(submit(1, 1, json!({"answer": "yes"})));
         let mut edited = approve(&scene, 1, 1);
-        if let Command::Run(_, RunCommand::ApproveComplete(command)) = &mut edited.0 {
+        if let Command::Run(_, RunCommand::Answer(command)) = &mut edited.0 {
             command.edits = vec![Edit { name: "a".into(), digest: Digest::of(b"better"), size: 6 }];
         }
         check(

@@ -1,10 +1,11 @@
 //! Continuing from an older node: the one operation behind going back.
 
 use super::walk::{Fresh, make_execution};
+use crate::asks;
 use crate::decision::Draft;
 use crate::event::{Place, RunEvent, Text};
 use crate::plan::NodeShape;
-use crate::{BranchNo, GateId, NodeNo, Rejection, RollbackId, RunId};
+use crate::{BranchNo, NodeNo, Rejection, RollbackId, RunId};
 
 /// Why a run continues from an older node.
 #[derive(Clone, Debug)]
@@ -42,11 +43,11 @@ pub fn branch_from(
             NodeShape::Step => {
                 let feedback = front.returns.get(&place.step).and_then(|way| way.feedback.clone());
                 let fresh = Fresh { branch, place, position: info.position, held: true, feedback };
-                make_execution(draft, run, fresh)?;
+                let x = make_execution(draft, run, fresh)?;
+                asks::begin::ask(draft, run, x)?;
             }
             NodeShape::Gate(choice) => {
-                let (gate, choice) = (GateId(draft.ids.mint()), choice.clone());
-                draft.on_run(run, RunEvent::GateAsked { gate, branch, place, choice });
+                asks::choice::ask(draft, run, branch, place, choice)?;
             }
             // What is inside is reached, never the group itself.
             NodeShape::Container { .. } => {}

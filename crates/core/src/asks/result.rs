@@ -1,0 +1,174 @@
+//! Is a result good? Approved, as it was shown or with changes, its outputs are promoted and the run goes on. Else the
+//! step is done again with what the person wants changed, up to its maximum.
+
+use super::Answered;
+use super::approvals::{self, Asker};
+use crate::advance;
+use crate::decision::Draft;
+use crate::definition::Fault;
+use crate::event::{Failure, FailureKind, Made, RunEvent, Usage};
+use crate::state::run::{Ask, Execution};
+use crate::{ArtifactRecordId, ExecNo, Rejection, RunId};
+
+/// Asks a person whether the result is good.
+pub fn ask(draft: &mut Draft<'_>, run: RunId, x: ExecNo) -> Result<(), Rejection> {
+    super::open(draft, run, x, Ask::Result)
+}
+
+/// The rule.
+pub(crate) fn answer(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rejection> {
+    match &*at.answer.option {
+        "approve" => approve(draft, at),
+        "revise" => revise(draft, at),
+        _ => Err(at.no_such_option()),
+    }
+}
+
+fn approve(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rejection> {
+    let (run, x, gate, digest, assurance) = (at.run, at.x()?, at.id, at.gate.digest, at.assurance);
+    let execution = draft.execution(run, x)?;
+    if !at.answer.edits.is_empty() && advance::policy_of(draft, run, x)?.approvals > 1 {
+        let message = "where several must approve, all approve the same: ask for a change instead";
+        return Err(Rejection::Invalid(vec![Fault::at("/edits", message)]));
+    }
+    if !approvals::approve(draft, at, Asker::Author)? {
+        return Ok(());
+    }
+    let made = edited(draft, at, &execution)?;
+    let edited = !made.is_empty();
+    draft.on_run(run, RunEvent::Approved { x, gate, digest, assurance, edited });
+    for made in made {
+        draft.on_run(run, RunEvent::ArtifactMade { x, made });
+    }
+    advance::complete(draft, run, x, None, Usage::default())
+}
+
+/// The outputs that the person changed.
+fn edited(draft: &mut Draft<'_>, at: &Answered<'_>, execution: &Execution) -> Result<Vec<Made>, Rejection> {
+    let mut edited = Vec::with_capacity(at.answer.edits.len());
+    for (i, edit) in at.answer.edits.iter().enumerate() {
+        let Some(shown) = execution.artifacts.iter().find(|output| output.made.name == edit.name) else {
+            let message = format!("the result has no artifact `{}`", edit.name);
+            return Err(Rejection::Invalid(vec![Fault::at(format!("/edits/{i}/name"), message)]));
+        };
+        let record = ArtifactRecordId(draft.ids.mint());
+        edited.push(Made { record, digest: edit.digest, size: edit.size, ..shown.made.clone() });
+    }
+    Ok(edited)
+}
+
+fn revise(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rejection> {
+    let (run, x, gate, digest, assurance) = (at.run, at.x()?, at.id, at.gate.digest, at.assurance);
+    approvals::require_approver(draft, run, x)?;
+    let Some(feedback) = at.answer.feedback.clone().filter(|text| !text.trim().is_empty()) else {
+        return Err(Rejection::Invalid(vec![Fault::at("/feedback", "say what is to be changed")]));
+    };
+    let execution = draft.execution(run, x)?;
+    let (revision, allowed) = (execution.revision + 1, execution.max_revisions);
+    draft.on_run(run, RunEvent::RevisionAsked { x, gate, digest, assurance, feedback });
+    let policy = advance::policy_of(draft, run, x)?;
+    if revision > allowed {
+        let message = format!("a change was asked for after {allowed} revisions, which is the maximum");
+        let failure = Failure::new(FailureKind::RevisionsExhausted, &message);
+        return advance::fail_for_good(draft, run, x, failure, Usage::default(), policy.on_failure);
+    }
+    advance::begin_attempt(draft, run, x, revision, 1, &policy)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use serde_json::json;
+
+    use crate::Digest;
+    use crate::command::Edit;
+    use crate::rows::Table;
+    use crate::testing::{Scene, approve, form, run_id, submit};
+    use crate::{Command, RunCommand, StreamId};
+
+    #[test]
+    fn approval_promotes_and_goes_on() {
+        let mut scene = Scene::new().with_pipeline(&[form("A"), form("B")]).with_run();
+        scene.run(submit(1, 1, json!({"answer": "yes"})));
+        scene.check(
+            approve(&scene, 1, 1),
+            expect![[r#"
+                run R1: Approved x1
+                run R1: ArtifactPromoted x1 a
+                run R1: ExecutionCompleted x1
+                run R1: ExecutionMade x2 B at 1
+                run R1: Asked x2 start
+            "#]],
+        );
+        assert_eq!(scene.status(1), "in_progress: x2 pending");
+    }
+
+    #[test]
+    fn the_last_approval_completes_the_run() {
+        let mut scene = Scene::new().with_pipeline(&[form("A")]).with_run();
+        scene.run(submit(1, 1, json!({"answer": "yes"})));
+        scene.check(
+            approve(&scene, 1, 1),
+            expect![[r#"
+                run R1: Approved x1
+                run R1: ArtifactPromoted x1 a
+                run R1: ExecutionCompleted x1
+                run R1: Completed
+                pipeline: RunClosed { run: R1 }
+            "#]],
+        );
+        assert!(scene.pipeline().active.is_empty());
+    }
+
+    #[test]
+    fn what_changed_since_it_was_shown_cannot_be_approved() {
+        let mut scene = Scene::new().with_pipeline(&[form("A")]).with_run();
+        scene.run(submit(1, 1, json!({"answer": "first"})));
+        let seen = approve(&scene, 1, 1);
+        scene.run(crate::testing::revise(1, 1, "again"));
+        scene.run(submit(1, 1, json!({"answer": "second"})));
+        scene.check_code(seen, "stale_decision");
+        let mut blind = approve(&scene, 1, 1);
+        blind.decision().digest = None;
+        scene.check_code(blind, "digest_missing");
+    }
+
+    #[test]
+    fn changes_made_in_approving_are_kept_beside_what_was_shown() {
+        let mut scene = Scene::new().with_pipeline(&[form("A")]).with_run();
+        scene.run(submit(1, 1, json!({"answer": "yes"})));
+        let mut edited = approve(&scene, 1, 1);
+        if let Command::Run(_, RunCommand::Answer(command)) = &mut edited.0 {
+            command.edits = vec![Edit { name: "a".into(), digest: Digest::of(b"better"), size: 6 }];
+        }
+        scene.check(
+            edited.clone(),
+            expect![[r#"
+                run R1: Approved x1
+                run R1: ArtifactMade x1 a.json (6 bytes)
+                run R1: ArtifactPromoted x1 a
+                run R1: ExecutionCompleted x1
+                run R1: Completed
+                pipeline: RunClosed { run: R1 }
+            "#]],
+        );
+        let current = |n| scene.picture.cell(Table::Artifact, StreamId::Run(run_id(1)), n, "current");
+        assert_eq!((current(0), current(1)), (false.into(), true.into()));
+        // Once more without changes is in effect; with changes they would be lost.
+        scene.check_code(edited, "wrong_state");
+        scene.check(
+            approve(&scene, 1, 1),
+            expect![[r#"
+            in effect already
+        "#]],
+        );
+    }
+
+    #[test]
+    fn an_agent_never_approves() {
+        let mut scene = Scene::new().with_pipeline(&[form("A")]).with_run();
+        scene.run(submit(1, 1, json!({"answer": "yes"})));
+        let approval = approve(&scene, 1, 1);
+        scene.as_agent().check_code(approval, "not_a_person");
+    }
+}
