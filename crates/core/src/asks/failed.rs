@@ -72,7 +72,7 @@ mod tests {
 
     use crate::testing::{
         Scene, abort, approve_start, approved, form, human, outcome_done, outcome_failed, resume, retry,
-        revise, script, start_plan, submit,
+        revise, script, start_plan, start_step, submit,
     };
     use serde_json::json;
     use std::sync::Arc;
@@ -261,5 +261,18 @@ mod tests {
                 run R1: AttemptBegan x1 revision 0 attempt 2
             "#]],
         );
+    }
+
+    #[test]
+    fn an_agent_may_start_and_try_again_and_nothing_else() {
+        let mut scene = Scene::new().with_pipeline(&[script("A", 0), script("B", 0), form("C")]).with_run();
+        scene.as_agent();
+        scene.run(outcome_failed(&scene, 1, 1));
+        scene.run(retry(1, 1));
+        scene.run(outcome_done(&scene, 1, 1));
+        scene.run(start_step(&scene, 1));
+        scene.run(outcome_done(&scene, 1, 2));
+        scene.run(start_step(&scene, 1));
+        scene.check_code(submit(1, 3, json!({"answer": "yes"})), "not_a_person");
     }
 }

@@ -82,8 +82,9 @@ mod tests {
 
     use crate::Digest;
     use crate::command::Edit;
+    use crate::definition::OnFailure;
     use crate::rows::Table;
-    use crate::testing::{Scene, approve, form, run_id, submit};
+    use crate::testing::{Scene, approve, failing, form, revise, run_id, submit};
     use crate::{Command, RunCommand, StreamId};
 
     #[test]
@@ -170,5 +171,78 @@ mod tests {
         scene.run(submit(1, 1, json!({"answer": "yes"})));
         let approval = approve(&scene, 1, 1);
         scene.as_agent().check_code(approval, "not_a_person");
+    }
+
+    #[test]
+    fn a_revision_starts_again_at_attempt_one() {
+        let mut scene = Scene::new().with_pipeline(&[form("A")]).with_run();
+        scene.run(submit(1, 1, json!({"answer": "no"})));
+        scene.check(
+            revise(1, 1, "more detail"),
+            expect![[r#"
+            run R1: RevisionAsked x1 more detail
+            run R1: AttemptBegan x1 revision 1 attempt 1
+            run R1: Asked x1 form
+        "#]],
+        );
+    }
+
+    #[test]
+    fn after_the_maximum_the_failure_policy_applies() {
+        let mut scene = Scene::new().with_pipeline(&[form("A")]).with_run();
+        for _ in 0..2 {
+            scene.run(submit(1, 1, json!({"answer": "no"})));
+            scene.run(revise(1, 1, "again"));
+        }
+        scene.run(submit(1, 1, json!({"answer": "no"})));
+        scene.check(
+            revise(1, 1, "again"),
+            expect![[r#"
+            run R1: RevisionAsked x1 again
+            run R1: ExecutionFailed x1 revisions_exhausted
+            run R1: Asked x1 retry
+            run R1: Paused StepFailed
+        "#]],
+        );
+        assert_eq!(scene.status(1), "paused: x1 failed");
+    }
+
+    #[test]
+    fn feedback_is_needed() {
+        let mut scene = Scene::new().with_pipeline(&[form("A")]).with_run();
+        scene.run(submit(1, 1, json!({"answer": "no"})));
+        scene.check_code(revise(1, 1, " "), "invalid_fields");
+    }
+
+    #[test]
+    fn the_last_request_is_on_record_when_the_checkpoint_goes_back() {
+        let back = failing(form("A"), OnFailure::RollbackCheckpoint);
+        let mut scene = Scene::new().with_pipeline(&[back]).with_run();
+        for _ in 0..3 {
+            scene.run(submit(1, 1, json!({"answer": "no"})));
+            scene.run(revise(1, 1, "again"));
+        }
+        assert_eq!(scene.status(1), "in_progress: x2 pending");
+        let stream = StreamId::Run(run_id(1));
+        let said = scene.picture.rows(Table::Interaction, stream).map(|(_, row)| row);
+        let requests = said.filter(|row| row["type"] == "revision_request".into());
+        let responses: Vec<_> = requests.map(|row| row["system_response"].clone()).collect();
+        let expected = ["revision started", "revision started", "revisions used up, failed"];
+        assert_eq!(responses, expected.map(Into::into));
+        let answers =
+            scene.picture.rows(Table::Gate, stream).filter_map(|(_, row)| row.get("answer").cloned());
+        assert_eq!(answers.filter(|answer| *answer == "revision".into()).count(), 3);
+    }
+
+    #[test]
+    fn what_a_form_says_is_part_of_what_is_approved() {
+        let shown = |answer: &str| {
+            let mut scene = Scene::new().with_pipeline(&[form("A")]).with_run();
+            scene.run(submit(1, 1, json!({"answer": answer})));
+            (scene.shown(1, 1), scene.execution(1, 1).artifacts[0].made.artifact)
+        };
+        let ((yes, first), (no, second)) = (shown("yes"), shown("no"));
+        assert_ne!(yes, no);
+        assert_eq!(first, second, "the artifact of a form keeps its id");
     }
 }

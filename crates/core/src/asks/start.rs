@@ -40,7 +40,7 @@ pub(crate) fn answer(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rej
 mod tests {
     use expect_test::expect;
 
-    use crate::testing::{Scene, approve_start, human};
+    use crate::testing::{Scene, approve_start, human, pause, reject_start, resume, start_step};
 
     #[test]
     fn approval_begins_the_first_attempt() {
@@ -78,5 +78,49 @@ mod tests {
         let mut command = approve_start(1, 1);
         command.decision().digest = Some(crate::Digest::of(b"something else"));
         scene.check_code(command, "stale_decision");
+    }
+
+    #[test]
+    fn a_rejected_start_can_be_asked_for_again() {
+        let mut scene = Scene::new().with_pipeline(&[human("A")]).with_run();
+        scene.check(
+            reject_start(1, 1),
+            expect![[r#"
+            run R1: Rejected x1
+            run R1: Asked x1 start
+        "#]],
+        );
+        assert_eq!(scene.status(1), "in_progress: x1 pending");
+        scene.check(
+            reject_start(1, 1),
+            expect![[r#"
+            in effect already
+        "#]],
+        );
+        scene.check(
+            start_step(&scene, 1),
+            expect![[r#"
+            run R1: Asked x1 approve_start
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_start_that_is_rejected_in_a_paused_run_waits_for_the_resumption() {
+        let mut scene = Scene::new().with_pipeline(&[human("A")]).with_run();
+        scene.run(pause(1));
+        scene.check(
+            reject_start(1, 1),
+            expect![[r#"
+            run R1: Rejected x1
+        "#]],
+        );
+        scene.check(
+            resume(1),
+            expect![[r#"
+            run R1: Resumed
+            run R1: Asked x1 start
+        "#]],
+        );
     }
 }
