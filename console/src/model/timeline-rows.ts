@@ -131,9 +131,9 @@ function step(state: Open, execution: Known, event: Event, at: number): void {
     row.bars.push(made);
     return made;
   };
-  const wait = () => {
+  const wait = (about: string) => {
     close(state, at);
-    state.wait = add({ kind: 'wait', from: at, to: undefined, name: 'a person', about: event.description });
+    state.wait = add({ kind: 'wait', from: at, to: undefined, name: 'a person', about });
   };
   const begin = () => {
     state.work = add({ kind: 'work', from: at, to: undefined, name: execution.checkpoint_name ?? 'Work' });
@@ -149,7 +149,7 @@ function step(state: Open, execution: Known, event: Event, at: number): void {
       if (state.work?.from === at) last().bars.pop();
       const budget = typeof ask === 'object' && ask !== null ? (ask as { budget?: unknown[] }).budget : undefined;
       state.checks = budget?.[1] === 'check';
-      wait();
+      wait(ask === 'form' ? 'A form is filled in.' : ask === 'input' ? 'A question is answered.' : event.description);
       return;
     }
     case 'execution.started': {

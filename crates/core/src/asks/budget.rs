@@ -6,7 +6,7 @@ use crate::budget::{Amounts, Reached, Scope};
 use crate::decision::Draft;
 use crate::definition::{Fault, OnFailure};
 use crate::event::{Failure, FailureKind, PipelineEvent, RunEvent, Text, Usage};
-use crate::state::run::{Ask, Part};
+use crate::state::run::{Ask, AskKind, Part};
 use crate::{ExecNo, Rejection, RunId};
 
 /// Asks whether more may be spent.
@@ -62,7 +62,7 @@ fn stop(draft: &mut Draft<'_>, at: &Answered<'_>, reached: &Reached) -> Result<(
         reached.measure.words(reached.limit),
     );
     let feedback = at.answer.feedback.clone();
-    draft.on_run(run, RunEvent::Rejected { x, gate, digest, assurance, feedback });
+    draft.on_run(run, RunEvent::Rejected { x, gate, digest, assurance, of: AskKind::Budget, feedback });
     let failure = Failure::new(FailureKind::BudgetReached, &message);
     fail_for_good(draft, run, x, failure, Usage::default(), OnFailure::PausePipeline)
 }

@@ -5,7 +5,7 @@ use crate::advance;
 use crate::decision::Draft;
 use crate::definition::OnFailure;
 use crate::event::{Failure, FailureKind, RunEvent, Usage};
-use crate::state::run::Ask;
+use crate::state::run::{Ask, AskKind};
 use crate::{ExecNo, Rejection, RunId};
 
 /// Asks a person what to do.
@@ -26,7 +26,10 @@ pub(crate) fn answer(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rej
             advance::begin_attempt(draft, run, x, execution.revision, execution.attempt + 1, &policy)
         }
         "accept" => {
-            draft.on_run(run, RunEvent::Approved { x, gate, digest, assurance, edited: false });
+            draft.on_run(
+                run,
+                RunEvent::Approved { x, gate, digest, assurance, of: AskKind::Guidance, edited: false },
+            );
             if advance::policy_of(draft, run, x)?.approve_complete {
                 return super::result::ask(draft, run, x);
             }
@@ -34,7 +37,10 @@ pub(crate) fn answer(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rej
         }
         "stop" => {
             let feedback = at.answer.feedback.clone();
-            draft.on_run(run, RunEvent::Rejected { x, gate, digest, assurance, feedback });
+            draft.on_run(
+                run,
+                RunEvent::Rejected { x, gate, digest, assurance, of: AskKind::Guidance, feedback },
+            );
             let message = "the outputs did not pass their checks, and a person stopped the step";
             let failure = Failure::new(FailureKind::ValidationFailed, message);
             advance::fail_for_good(draft, run, x, failure, Usage::default(), OnFailure::PausePipeline)

@@ -7,7 +7,7 @@ use crate::advance;
 use crate::decision::Draft;
 use crate::definition::Fault;
 use crate::event::{Failure, FailureKind, Made, RunEvent, Usage};
-use crate::state::run::{Ask, Execution};
+use crate::state::run::{Ask, AskKind, Execution};
 use crate::{ArtifactRecordId, ExecNo, Rejection, RunId};
 
 /// Asks a person whether the result is good.
@@ -36,7 +36,7 @@ fn approve(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rejection> {
     }
     let made = edited(draft, at, &execution)?;
     let edited = !made.is_empty();
-    draft.on_run(run, RunEvent::Approved { x, gate, digest, assurance, edited });
+    draft.on_run(run, RunEvent::Approved { x, gate, digest, assurance, of: AskKind::Result, edited });
     for made in made {
         draft.on_run(run, RunEvent::ArtifactMade { x, made });
     }

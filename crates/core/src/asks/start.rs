@@ -5,7 +5,7 @@ use super::{Answered, begin};
 use crate::advance;
 use crate::decision::Draft;
 use crate::event::RunEvent;
-use crate::state::run::Ask;
+use crate::state::run::{Ask, AskKind};
 use crate::{ExecNo, Rejection, RunId};
 
 /// Asks a person whether an execution may begin.
@@ -22,14 +22,18 @@ pub(crate) fn answer(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rej
             if !approvals::approve(draft, at, Asker::StartedRun)? {
                 return Ok(());
             }
-            draft.on_run(run, RunEvent::Approved { x, gate, digest, assurance, edited: false });
+            draft.on_run(
+                run,
+                RunEvent::Approved { x, gate, digest, assurance, of: AskKind::Start, edited: false },
+            );
             let policy = advance::policy_of(draft, run, x)?;
             advance::begin_attempt(draft, run, x, 0, 1, &policy)
         }
         "reject" => {
             approvals::require_approver(draft, run, x)?;
             let feedback = at.answer.feedback.clone();
-            draft.on_run(run, RunEvent::Rejected { x, gate, digest, assurance, feedback });
+            draft
+                .on_run(run, RunEvent::Rejected { x, gate, digest, assurance, of: AskKind::Start, feedback });
             begin::ask(draft, run, x)
         }
         _ => Err(at.no_such_option()),

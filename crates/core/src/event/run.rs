@@ -15,7 +15,7 @@ use super::parts::{
 use crate::assurance::{Assurance, Level};
 use crate::budget::{Amounts, Scope};
 use crate::plan::Choice;
-use crate::state::run::{Ask, FrontDelta};
+use crate::state::run::{Ask, AskKind, FrontDelta};
 use crate::{ArtifactRecordId, BranchNo, Digest, ExecNo, GateId, NodeNo, RollbackId, Timestamp};
 
 /// Events of a run.
@@ -109,6 +109,8 @@ pub enum RunEvent {
         /// How the answer was proved.
         #[serde(default, skip_serializing_if = "Assurance::is_local")]
         assurance: Assurance,
+        /// What the gate asked.
+        of: AskKind,
         /// Whether the person changed outputs in approving.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         edited: bool,
@@ -125,6 +127,8 @@ pub enum RunEvent {
         /// How the answer was proved.
         #[serde(default, skip_serializing_if = "Assurance::is_local")]
         assurance: Assurance,
+        /// What the gate asked.
+        of: AskKind,
         /// Why.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         feedback: Option<Text>,

@@ -16,7 +16,7 @@ use crate::event::{
     Usage,
 };
 use crate::plan::{Choice, ChoiceAction, ChoiceOption};
-use crate::state::run::{Ask, FrontChange, FrontDelta, Layer, Part, Return, Round, Var};
+use crate::state::run::{Ask, AskKind, FrontChange, FrontDelta, Layer, Part, Return, Round, Var};
 use crate::testing::{form, pipeline_id, run_id};
 use crate::{
     ArtifactId, ArtifactRecordId, BranchNo, CheckpointId, Digest, ExecNo, GateId, NodeNo, RollbackId, Seq,
@@ -192,6 +192,7 @@ fn run_begins() -> Vec<RunEvent> {
             gate: gate(),
             digest: digest(),
             assurance: Assurance::PREPARED,
+            of: AskKind::Start,
             feedback: Some("not yet".into()),
         },
         RunEvent::Approved {
@@ -199,6 +200,7 @@ fn run_begins() -> Vec<RunEvent> {
             gate: gate(),
             digest: digest(),
             assurance: Assurance::PREPARED,
+            of: AskKind::Start,
             edited: true,
         },
     ]

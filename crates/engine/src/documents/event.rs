@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use holdpoint_core::event::{Entry, Event, HomeEvent, PipelineEvent, RunEvent, stored_kinds, wire_type};
-use holdpoint_core::state::run::{Ask, RunState};
+use holdpoint_core::state::run::{Ask, AskKind, RunState};
 use holdpoint_core::{
     CheckpointId, ExecNo, ExecutionId, PipelineId, RollbackId, RunId, Seq, State, StreamId, Timestamp,
 };
@@ -384,8 +384,13 @@ fn of_run(event: &RunEvent, step: &str) -> String {
         RunEvent::StepSkipped { .. } => "A step was left out.".to_owned(),
         RunEvent::Asked { ask, .. } => asked(ask, step),
         RunEvent::Approved { edited: true, .. } => format!("The result of {step} was changed and approved."),
-        RunEvent::Approved { .. } => format!("{step} was approved."),
-        RunEvent::Rejected { .. } => format!("{step} was rejected."),
+        RunEvent::Approved { of: AskKind::Start, .. } => format!("The start of {step} was approved."),
+        RunEvent::Approved { of: AskKind::Guidance, .. } => {
+            format!("The result of {step} was accepted although it did not pass its check.")
+        }
+        RunEvent::Approved { .. } => format!("The result of {step} was approved."),
+        RunEvent::Rejected { of: AskKind::Start, .. } => format!("The start of {step} was rejected."),
+        RunEvent::Rejected { .. } => format!("{step} was stopped."),
         RunEvent::AttemptBegan { attempt, .. } => format!("Attempt {attempt} of {step} began."),
         RunEvent::AttemptRestarted { .. } => {
             format!("{step} was started again: the process that worked on it had ended.")
