@@ -475,8 +475,10 @@ impl RunState {
 
     /// The execution that a person means who wants the run's step started: one that waits for it, else the current one.
     pub fn to_start(&self) -> Option<ExecNo> {
-        let pending = self.active().find(|(_, e)| e.state == ExecutionState::Pending);
-        pending.or_else(|| self.current()).map(|(x, _)| x)
+        // While the run pauses, a step that was just reached does not ask; one that waited before still does.
+        let asks = |e: &Execution| e.state == ExecutionState::Pending && e.gate.is_some();
+        let asking = self.active().find(|(_, e)| asks(e));
+        asking.or_else(|| self.current()).map(|(x, _)| x)
     }
 
     /// When something happens by itself next.
