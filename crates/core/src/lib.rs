@@ -22,6 +22,7 @@ pub mod digest;
 pub mod event;
 pub mod facts;
 pub mod ids;
+pub mod inputs;
 pub mod owed;
 pub mod paths;
 pub mod permission;

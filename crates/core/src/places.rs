@@ -82,6 +82,15 @@ pub struct RunPlace {
     pub archive: Option<Text>,
 }
 
+/// Where a file of a run is now, from where it was recorded: folders of runs move as a whole.
+pub fn on_disk(pipeline: &PipelineState, run: &RunState, recorded: String) -> String {
+    let Some((place, (number, _))) = run_place(pipeline, run).zip(run.number()) else { return recorded };
+    match recorded.strip_prefix(&format!("{}/", run_folder(number))) {
+        Some(inside) => format!("{}/{inside}", place.folder),
+        None => recorded,
+    }
+}
+
 /// Where a run stands now: among the runs, among those of an earlier definition, or in an archive. Nowhere, if it
 /// is no run of a pipeline, or if the time of its archive is over.
 pub fn run_place(pipeline: &PipelineState, run: &RunState) -> Option<RunPlace> {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use holdpoint_core::commands::record_outcome::Outcome;
 use holdpoint_core::event::{Failure, Usage};
+use holdpoint_core::plan::body::Work;
 use holdpoint_core::state::run::{EffectId, EffectKind, Execution};
 use holdpoint_core::{Body, RunId};
 use holdpoint_store::BoxFuture;
@@ -44,20 +45,25 @@ pub struct Job {
     pub desk: Desk,
 }
 
-/// The executors that need nothing from outside.
+/// The work that needs nothing from outside: the command `note`, which repeats its argument.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BuiltIn;
 
 impl Executor for BuiltIn {
     fn run(&self, job: Job) -> BoxFuture<'static, Outcome> {
-        let outcome = match &*job.body {
-            Body::Task(task) if &*task.executor == "note" => {
-                let output =
-                    json!({"i": job.effect.x.0, "note": task.args.get("note").cloned().unwrap_or_default()});
-                Outcome::Done { output: Some(output), artifacts: Vec::new(), usage: Usage::default() }
-            }
-            Body::Task(task) => nobody(&format!("executor `{}`", task.executor)),
-            Body::Checkpoint(definition) => nobody(&format!("mode `{:?}`", definition.execution.mode)),
+        let outcome = match &job.body.work {
+            Work::Command(command) => match &*command.argv {
+                [name, note] if &**name == "note" => {
+                    let output = json!({"i": job.effect.x.0, "note": note});
+                    Outcome::Done { output: Some(output), artifacts: Vec::new(), usage: Usage::default() }
+                }
+                [] => nobody("an empty command"),
+                [name, ..] => nobody(&format!("command `{name}`")),
+            },
+            Work::Form(_) => nobody("a form"),
+            Work::Script(script) => nobody(&format!("script `{}`", script.path)),
+            Work::Agents(_) => nobody("agents"),
+            Work::Outside(_) => nobody("a client"),
         };
         Box::pin(std::future::ready(outcome))
     }

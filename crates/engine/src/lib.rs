@@ -14,6 +14,7 @@ mod error;
 mod evaluator;
 pub mod executor;
 mod fresh;
+mod given;
 mod guards;
 mod keep;
 mod live;

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use holdpoint_core::commands::record_outcome::Outcome;
 use holdpoint_core::event::{Entry, Usage};
+use holdpoint_core::plan::body::Approval;
 use holdpoint_core::plan::{Body, Plan};
 use holdpoint_core::state::run::AskKind;
 use holdpoint_core::state::run::RunStatus;
@@ -131,10 +132,9 @@ async fn trees_are_kept_until_their_execution_ends() {
 fn asking(n: u64) -> Plan {
     let mut plan = chain(1);
     for body in plan.bodies.values_mut() {
-        if let Body::Task(task) = Arc::make_mut(body) {
-            task.approve_start = true;
-            task.args = serde_json::json!({"note": n});
-        }
+        let mut asking = Body::command(["note", &n.to_string()]);
+        asking.policy.approve_start = Approval::when(true);
+        *body = Arc::new(asking);
     }
     plan
 }

@@ -14,7 +14,7 @@ use holdpoint_core::commands::record_outcome::Outcome;
 use holdpoint_core::commands::start_run::{Source, StartRun};
 use holdpoint_core::definition::PipelineConfig;
 use holdpoint_core::event::{Failure, Level, Usage};
-use holdpoint_core::plan::{Body, Plan, PlanKind, PlanStep, Task};
+use holdpoint_core::plan::{Body, Plan, PlanKind, PlanStep};
 use holdpoint_core::state::run::RunStatus;
 use holdpoint_core::{Actor, Command, PipelineCommand, PipelineId, RunId, StepId};
 use holdpoint_engine::executor::{Executor, Job};
@@ -47,17 +47,7 @@ impl Executor for Talkative {
 
 /// A group of steps that are done at once.
 fn group(width: u32) -> Plan {
-    let task = Task {
-        executor: "talk".into(),
-        args: json!({}),
-        retries: 0,
-        retry_delay_seconds: 0,
-        approve_start: false,
-        approve_complete: false,
-        max_revisions: 0,
-        timeout_seconds: None,
-    };
-    let body = Arc::new(Body::Task(task));
+    let body = Arc::new(Body::command(["talk"]));
     let ids = (1..=width).map(|n| StepId::new(&format!("s{n}")));
     let step = |id: StepId, kind| PlanStep { name: id.0.clone(), id, after: Vec::new(), kind };
     let children = ids.clone().map(|id| step(id, PlanKind::Step)).collect();

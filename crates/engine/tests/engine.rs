@@ -11,7 +11,7 @@ use common::{Home, Never, chain, start_plan};
 use futures_util::StreamExt;
 use holdpoint_core::commands::record_outcome::Outcome;
 use holdpoint_core::event::RunEvent;
-use holdpoint_core::plan::Body;
+use holdpoint_core::plan::body::OnFailure;
 use holdpoint_core::state::run::RunStatus;
 use holdpoint_core::{Actor, Command, Event, RunCommand, Seq, State, StreamId, Version};
 use holdpoint_engine::executor::{BuiltIn, Executor, Job};
@@ -396,9 +396,7 @@ async fn waiting_for_a_slot_does_not_count_against_an_attempt() {
     for _ in 0..7 {
         let mut plan = chain(1);
         for body in plan.bodies.values_mut() {
-            if let Body::Task(task) = Arc::make_mut(body) {
-                task.timeout_seconds = Some(5_400);
-            }
+            Arc::make_mut(body).policy.timeout = Some((5_400, OnFailure::Pause));
         }
         let (command, run) = start_plan(plan);
         engine.submit(ann(), None, command).await.expect("started");
@@ -421,9 +419,7 @@ async fn work_that_has_its_slot_is_stopped_when_its_time_is_up() {
     let start = |seconds| {
         let mut plan = chain(1);
         for body in plan.bodies.values_mut() {
-            if let Body::Task(task) = Arc::make_mut(body) {
-                task.timeout_seconds = Some(seconds);
-            }
+            Arc::make_mut(body).policy.timeout = Some((seconds, OnFailure::Pause));
         }
         start_plan(plan)
     };

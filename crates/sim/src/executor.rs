@@ -175,14 +175,7 @@ async fn journal(scenery: &Scenery, job: &Job, habit: Habit) -> Result<(), Submi
 
 /// The names of what the work must make.
 fn outputs(body: &Body) -> Vec<String> {
-    match body {
-        Body::Checkpoint(definition) => {
-            definition.output.artifacts.iter().map(|artifact| artifact.name.clone()).collect()
-        }
-        Body::Task(task) => {
-            task.args.get("makes").and_then(|v| v.as_str()).map(str::to_owned).into_iter().collect()
-        }
-    }
+    body.outputs.iter().map(|output| output.name.to_string()).collect()
 }
 
 /// Makes an output: a small one that travels with the outcome, or one that is kept before it.

@@ -1,11 +1,12 @@
 //! Plans and checkpoint definitions to make worlds of.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use holdpoint_core::StepId;
 use holdpoint_core::definition::CheckpointDefinition;
-use holdpoint_core::plan::{Body, Choice, ChoiceAction, ChoiceOption, Plan, PlanKind, PlanStep, Task};
+use holdpoint_core::definition::Format;
+use holdpoint_core::plan::body::{Approval, OnFailure, OutputSpec, Policy};
+use holdpoint_core::plan::{Body, Choice, ChoiceAction, ChoiceOption, Plan, PlanKind, PlanStep};
 use holdpoint_store::SMALL_BLOB;
 use serde_json::{Value, json};
 
@@ -83,31 +84,32 @@ impl Maker<'_> {
         self.count += 1;
         let id = StepId::new(&format!("s{}", self.count));
         if kind == PlanKind::Step {
-            let body = Arc::new(Body::Task(self.task()));
+            let body = Arc::new(self.body());
             self.plan.bodies.insert(id.clone(), body);
         }
         PlanStep { name: id.0.clone(), id, after, kind }
     }
 
-    fn task(&mut self) -> Task {
-        let mut args = BTreeMap::new();
+    fn body(&mut self) -> Body {
+        let mut body = Body::command(["sim"]);
         if self.rng.percent(20) {
-            args.insert("makes", json!("out"));
+            let (name, format) = ("out".into(), Format::Txt);
+            body.outputs = vec![OutputSpec { artifact: None, name, format, description: None, schema: None }];
         }
         // A plan with this in it is too large to travel with an append.
         if self.rng.percent(5) {
-            args.insert("text", json!("x".repeat(SMALL_BLOB)));
+            body = Body { outputs: body.outputs, ..Body::command(["sim", &"x".repeat(SMALL_BLOB)]) };
         }
-        Task {
-            executor: "sim".into(),
-            args: json!(args),
-            retries: self.rng.below(3) as u32,
+        body.policy = Policy {
+            max_attempts: 1 + self.rng.below(3) as u32,
             retry_delay_seconds: self.rng.below(6) as u32,
-            approve_start: self.rng.percent(15),
-            approve_complete: self.rng.percent(20),
+            approve_start: Approval::when(self.rng.percent(15)),
+            approve_complete: Approval::when(self.rng.percent(20)),
             max_revisions: self.rng.below(3) as u32,
-            timeout_seconds: self.rng.percent(25).then(|| self.rng.between(3, 20) as u32),
-        }
+            timeout: self.rng.percent(25).then(|| (self.rng.between(3, 20), OnFailure::Pause)),
+            ..Policy::default()
+        };
+        body
     }
 }
 

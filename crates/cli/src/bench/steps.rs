@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use holdpoint_core::commands::record_outcome::{Outcome, RecordOutcome};
 use holdpoint_core::commands::start_run::{Source, StartRun};
 use holdpoint_core::event::Usage;
-use holdpoint_core::plan::{Body, Plan, PlanKind, PlanStep, Task};
+use holdpoint_core::plan::{Body, Plan, PlanKind, PlanStep};
 use holdpoint_core::state::run::{EffectId, Part};
 use holdpoint_core::{Actor, Command, ExecNo, RunCommand, RunId, StepId};
 use holdpoint_engine::Engine;
@@ -42,16 +42,7 @@ fn round(times: u32) -> Plan {
 }
 
 fn note() -> Arc<Body> {
-    Arc::new(Body::Task(Task {
-        executor: "note".into(),
-        args: json!({"note": NOTE}),
-        retries: 0,
-        retry_delay_seconds: 0,
-        approve_start: false,
-        approve_complete: false,
-        max_revisions: 0,
-        timeout_seconds: None,
-    }))
+    Arc::new(Body::command(["note", NOTE]))
 }
 
 /// Starts a plan as a run of its own.

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use holdpoint_core::event::RunEvent;
-use holdpoint_core::plan::{Body, Plan};
+use holdpoint_core::plan::Plan;
+use holdpoint_core::plan::body::Approval;
 use holdpoint_core::state::run::{AskKind, ExecutionState};
 use holdpoint_core::{Actor, Answer, Command, Event, RunCommand, RunId, Seq, State, StepId, StreamId};
 use holdpoint_engine::{Engine, Filter};
@@ -130,12 +131,8 @@ async fn approval(folder: &Path, report: &mut Report<'_>) -> Result<(), BenchErr
 async fn one_approval(engine: &Engine) -> Result<Duration, BenchError> {
     let mut plan = chain(2);
     let second = StepId::new("s2");
-    if let Some(body) = plan.bodies.get_mut(&second)
-        && let Body::Task(task) = &**body
-    {
-        let mut task = task.clone();
-        task.approve_start = true;
-        *body = std::sync::Arc::new(Body::Task(task));
+    if let Some(body) = plan.bodies.get_mut(&second) {
+        std::sync::Arc::make_mut(body).policy.approve_start = Approval::when(true);
     }
     let run = start(engine, plan).await?;
     let x = wait_for(engine, run, |state| matches!(state, ExecutionState::AwaitingStart)).await?;

@@ -46,8 +46,8 @@ async fn asks_for_file(engine: &Engine, state: &RunState, x: ExecNo) -> Result<b
     let (Some(pipeline), Some(body)) = (state.pipeline(), body) else { return Ok(false) };
     let loaded = engine.view(StreamId::Pipeline(pipeline)).await?;
     let State::Pipeline(pipeline) = &loaded.state else { return Ok(false) };
-    let config = pipeline.bodies.get(&body).and_then(|d| d.execution.human_only_config.as_ref());
-    Ok(config.is_some_and(|config| config.input_fields.iter().any(|f| f.kind == FieldType::File)))
+    let form = pipeline.bodies.get(&body).and_then(|compiled| compiled.body().form());
+    Ok(form.is_some_and(|form| form.fields.iter().any(|f| f.kind == FieldType::File)))
 }
 
 /// Bytes that do not compress to nothing, above the limit of small blobs.

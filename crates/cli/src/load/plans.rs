@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use holdpoint_core::StepId;
 use holdpoint_core::definition::CheckpointDefinition;
-use holdpoint_core::plan::{Body, Choice, ChoiceAction, ChoiceOption, Plan, PlanKind, PlanStep, Task};
+use holdpoint_core::plan::body::{Approval, OnFailure, Policy};
+use holdpoint_core::plan::{Body, Choice, ChoiceAction, ChoiceOption, Plan, PlanKind, PlanStep};
 use serde_json::{Value, json};
 
 use super::numbers::Numbers;
@@ -50,28 +51,28 @@ impl Shape<'_> {
         self.count += 1;
         let id = StepId::new(&format!("s{}", self.count));
         if kind == PlanKind::Step {
-            let body = self.task();
-            self.bodies.insert(id.clone(), Arc::new(Body::Task(body)));
+            let body = self.body();
+            self.bodies.insert(id.clone(), Arc::new(body));
         }
         PlanStep { name: id.0.clone(), id, after, kind }
     }
 
-    fn task(&mut self) -> Task {
-        let executor = match self.numbers.below(10) {
+    fn body(&mut self) -> Body {
+        let command = match self.numbers.below(10) {
             0..=4 => "note",
             5..=8 => "nap",
             _ => "flaky",
         };
-        Task {
-            executor: executor.into(),
-            args: json!({"note": "n".repeat(self.numbers.below(200) as usize)}),
-            retries: 1,
-            retry_delay_seconds: 0,
-            approve_start: self.numbers.percent(10),
-            approve_complete: self.numbers.percent(15),
+        let note = "n".repeat(self.numbers.below(200) as usize);
+        let policy = Policy {
+            max_attempts: 2,
+            approve_start: Approval::when(self.numbers.percent(10)),
+            approve_complete: Approval::when(self.numbers.percent(15)),
             max_revisions: 2,
-            timeout_seconds: self.numbers.percent(20).then_some(60),
-        }
+            timeout: self.numbers.percent(20).then_some((60, OnFailure::Pause)),
+            ..Policy::default()
+        };
+        Body { policy, ..Body::command([command, &note]) }
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use holdpoint_core::Body;
 use holdpoint_core::commands::record_outcome::Outcome;
 use holdpoint_core::event::{Failure, Usage};
+use holdpoint_core::plan::body::Work;
 use holdpoint_engine::executor::{BuiltIn, Executor, Job};
 use holdpoint_store::BoxFuture;
 use serde_json::json;
@@ -18,11 +18,8 @@ pub struct Worker {
 
 impl Executor for Worker {
     fn run(&self, job: Job) -> BoxFuture<'static, Outcome> {
-        let name = match &*job.body {
-            Body::Task(task) => task.executor.clone(),
-            Body::Checkpoint(_) => return BuiltIn.run(job),
-        };
-        match &*name {
+        let Work::Command(command) = &job.body.work else { return BuiltIn.run(job) };
+        match command.argv.first().map_or("", |name| &**name) {
             "nap" => {
                 let nap = self.nap;
                 Box::pin(async move {

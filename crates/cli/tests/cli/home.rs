@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use holdpoint_core::commands::start_run::{Source, StartRun};
-use holdpoint_core::plan::{Body, Plan, Task};
+use holdpoint_core::plan::{Body, Plan};
 use holdpoint_core::{Actor, Command, HomeCommand, RunCommand, RunId, StepId};
 use holdpoint_engine::clock::{RandomIds, SystemClock};
 use holdpoint_engine::executor::BuiltIn;
@@ -13,7 +13,6 @@ use holdpoint_engine::{Engine, Parts, PlainEvaluator, Works};
 use holdpoint_store_sqlite::blobs::LocalBlobs;
 use holdpoint_store_sqlite::{Options, SqliteLog};
 use rusqlite::Connection;
-use serde_json::json;
 use uuid::Uuid;
 
 use super::Sandbox;
@@ -69,17 +68,7 @@ pub fn run(n: u32) -> RunId {
 /// Two notes, one after the other.
 fn start(n: u32) -> Command {
     let steps = ["first", "second"].map(StepId::new);
-    let task = Task {
-        executor: "note".into(),
-        args: json!({"note": "x"}),
-        retries: 0,
-        retry_delay_seconds: 0,
-        approve_start: false,
-        approve_complete: false,
-        max_revisions: 0,
-        timeout_seconds: None,
-    };
-    let body = Arc::new(Body::Task(task));
+    let body = Arc::new(Body::command(["note", "x"]));
     let mut plan = Plan::linear(steps.clone().map(|step| (step.clone(), step.0)));
     plan.bodies = steps.map(|step| (step, body.clone())).into_iter().collect::<BTreeMap<_, _>>();
     let source = Source::Plan { plan: Arc::new(plan), title: "notes".into(), session: None };

@@ -3,19 +3,18 @@
 use serde_json::Value;
 
 use super::walk::start_if_free;
-use super::{body_of, policy_of, settle, step_done};
+use super::{body_of, settle, step_done};
 use crate::asks;
 use crate::commands::roll_back;
 use crate::decision::Draft;
-use crate::definition::OnFailure;
 use crate::event::{Failure, FailureKind, PauseReason, RunEvent, Usage};
-use crate::plan::{Body, Policy, Work};
+use crate::plan::body::{Body, OnFailure, Work};
 use crate::state::run::{Execution, ExecutionState, RunStatus};
 use crate::{ExecNo, Rejection, RunId};
 
 /// A fresh execution: asks a person, begins, or stays pending.
 pub fn start_or_hold(draft: &mut Draft<'_>, run: RunId, x: ExecNo, first: bool) -> Result<(), Rejection> {
-    if policy_of(draft, run, x)?.approve_start {
+    if body_of(draft, run, x)?.policy.approve_start.is_needed() {
         return asks::start::ask(draft, run, x);
     }
     let automatic = first || advances_by_itself(draft, run)?;
@@ -37,21 +36,21 @@ pub fn begin_attempt(
     x: ExecNo,
     revision: u32,
     attempt: u32,
-    policy: &Policy,
+    body: &Body,
 ) -> Result<(), Rejection> {
     let answered = is_answered(draft, run, x, revision);
-    let asks = match policy.work {
-        Work::Form => true,
-        Work::Script { asks } => asks && !answered,
-        Work::Agents | Work::Task => false,
+    let asks = match &body.work {
+        Work::Form(_) => true,
+        Work::Script(script) => script.asks && !answered,
+        Work::Agents(_) | Work::Command(_) | Work::Outside(_) => false,
     };
-    let timeout = policy.timeout.filter(|_| !asks);
+    let timeout = body.policy.timeout.filter(|_| !asks);
     let deadline = timeout.map(|(seconds, _)| draft.envelope.at.plus_seconds(seconds));
     draft.on_run(run, RunEvent::AttemptBegan { x, revision, attempt, deadline });
-    match policy.work {
-        Work::Form => asks::form::ask(draft, run, x),
-        Work::Script { .. } if asks => asks::input::ask(draft, run, x),
-        Work::Script { .. } | Work::Agents | Work::Task => Ok(()),
+    match &body.work {
+        Work::Form(_) => asks::form::ask(draft, run, x),
+        Work::Script(_) if asks => asks::input::ask(draft, run, x),
+        Work::Script(_) | Work::Agents(_) | Work::Command(_) | Work::Outside(_) => Ok(()),
     }
 }
 
@@ -79,12 +78,11 @@ pub fn finish_work(
         let message = format!("declared artifacts were not made: {}", missing.join(", "));
         return fail_attempt(draft, run, x, Failure::new(FailureKind::MissingArtifacts, &message), usage);
     }
-    let policy = body.policy();
-    if policy.judge.is_some() {
+    if body.judge().is_some() {
         draft.on_run(run, RunEvent::WorkDone { x, judge: true, output, usage });
         return Ok(());
     }
-    if policy.approve_complete {
+    if body.policy.approve_complete.is_needed() {
         if output.is_some() || !usage.is_zero() {
             draft.on_run(run, RunEvent::WorkDone { x, judge: false, output, usage });
         }
@@ -94,9 +92,8 @@ pub fn finish_work(
 }
 
 fn missing_artifacts(body: &Body, execution: &Execution) -> Vec<String> {
-    let Body::Checkpoint(definition) = body else { return Vec::new() };
     let made = |name: &str| execution.artifacts.iter().any(|output| &*output.made.name == name);
-    definition.output.artifacts.iter().filter(|a| !made(&a.name)).map(|a| a.name.clone()).collect()
+    body.outputs.iter().filter(|output| !made(&output.name)).map(|output| output.name.to_string()).collect()
 }
 
 /// Completes an execution and goes on behind it.
@@ -125,15 +122,15 @@ pub fn fail_attempt(
     failure: Failure,
     usage: Usage,
 ) -> Result<(), Rejection> {
-    let policy = policy_of(draft, run, x)?;
+    let body = body_of(draft, run, x)?;
     let execution = draft.execution(run, x)?;
     if execution.used_attempts() < execution.max_attempts {
-        let delay = u64::from(policy.retry_delay_seconds) * 1_000_000;
+        let delay = u64::from(body.policy.retry_delay_seconds) * 1_000_000;
         let retry_at = draft.envelope.at.plus_micros(delay + draft.ids.jitter(delay / 5));
         draft.on_run(run, RunEvent::AttemptFailed { x, failure, retry_at, usage });
         return Ok(());
     }
-    fail_for_good(draft, run, x, failure, usage, policy.on_failure)
+    fail_for_good(draft, run, x, failure, usage, body.policy.on_failure)
 }
 
 /// A step has failed for good: the run pauses, or goes back to before the step.
@@ -147,10 +144,12 @@ pub fn fail_for_good(
 ) -> Result<(), Rejection> {
     draft.on_run(run, RunEvent::ExecutionFailed { x, failure, usage });
     match then {
-        OnFailure::RollbackCheckpoint if draft.run(run)?.pipeline().is_some() => {
+        OnFailure::Rollback if draft.run(run)?.pipeline().is_some() => {
             roll_back::after_failure(draft, run, x)
         }
-        OnFailure::RollbackCheckpoint | OnFailure::PausePipeline => pause_after_failure(draft, run, x),
+        OnFailure::Rollback | OnFailure::Pause | OnFailure::Fail | OnFailure::Skip => {
+            pause_after_failure(draft, run, x)
+        }
     }
 }
 

@@ -14,8 +14,7 @@ pub use walk::{close_run, repeat, settle, skip, start_plan, start_waiting, step_
 use std::sync::Arc;
 
 use crate::decision::Draft;
-use crate::plan::{Body, Policy};
-
+use crate::plan::Body;
 use crate::{ExecNo, Rejection, RunId, StepId};
 
 /// The body that an execution pins.
@@ -25,8 +24,8 @@ pub fn body_of(draft: &Draft<'_>, run: RunId, x: ExecNo) -> Result<Arc<Body>, Re
     match (execution.body, draft.run(run)?.pipeline()) {
         (Some(digest), Some(pipeline)) => {
             // Content that is named by its digest never changes.
-            let definition = draft.peek_pipeline(pipeline)?.bodies.get(&digest).cloned();
-            Ok(Arc::new(Body::Checkpoint(definition.ok_or_else(missing)?)))
+            let compiled = draft.peek_pipeline(pipeline)?.bodies.get(&digest);
+            Ok(compiled.ok_or_else(missing)?.body().clone())
         }
         (None, _) | (Some(_), None) => {
             draft.plan(run)?.bodies.get(&execution.place.step).cloned().ok_or_else(missing)
@@ -34,39 +33,28 @@ pub fn body_of(draft: &Draft<'_>, run: RunId, x: ExecNo) -> Result<Arc<Body>, Re
     }
 }
 
-/// The policy of the body that an execution pins.
-pub fn policy_of(draft: &Draft<'_>, run: RunId, x: ExecNo) -> Result<Policy, Rejection> {
-    Ok(body_of(draft, run, x)?.policy())
-}
-
 /// The names of the steps that must be completed before this one and are not.
 pub fn missing_dependencies(draft: &Draft<'_>, run: RunId, x: ExecNo) -> Result<Vec<String>, Rejection> {
-    let Body::Checkpoint(definition) = &*body_of(draft, run, x)? else { return Ok(Vec::new()) };
-    let required = &definition.dependencies.required_checkpoint_ids;
+    let (state, execution) = (draft.run(run)?, draft.execution(run, x)?);
+    // Only checkpoints name what they depend on; elsewhere the edges of the plan say it.
+    let (Some(pipeline), Some(digest)) = (state.pipeline(), execution.body) else { return Ok(Vec::new()) };
+    // Content that is named by its digest never changes.
+    let pipeline = draft.peek_pipeline(pipeline)?;
+    let Some(compiled) = pipeline.bodies.get(&digest) else { return Ok(Vec::new()) };
+    let required = &compiled.definition().dependencies.required_checkpoint_ids;
     if required.is_empty() {
         return Ok(Vec::new());
     }
-    let (state, plan) = (draft.run(run)?, draft.plan(run)?);
-    let execution = draft.execution(run, x)?;
-    let (position, is_pipeline) = (execution.position, state.pipeline().is_some());
-    let completed = state.graph.branch(execution.branch).map(|branch| &branch.front.last);
-    // A pipeline visits its checkpoints in order, so what stands before this one is completed. Looking for
+    let plan = draft.plan(run)?;
+    // A pipeline visits its checkpoints in order, so those before this one are completed. Looking for
     // the execution would take longer the longer the run is.
     let done = |id: &crate::CheckpointId| {
-        plan.find(&StepId::from(*id)).is_some_and(|node| {
-            let node = &plan.nodes[node];
-            if is_pipeline {
-                node.position < position
-            } else {
-                completed.is_some_and(|done| done.contains_key(&node.id))
-            }
-        })
+        let node = plan.find(&StepId::from(*id));
+        node.is_some_and(|node| plan.nodes[node].position < execution.position)
     };
     let missing = required.iter().filter(|id| !done(id));
-    // Only names for a message.
-    let pipeline = state.pipeline().and_then(|id| draft.peek_pipeline(id).ok());
     let name = |id: &crate::CheckpointId| {
-        let known = pipeline.and_then(|p| p.definition(*id));
+        let known = pipeline.definition(*id);
         known.map_or_else(|| id.to_string(), |definition| definition.checkpoint_name.clone())
     };
     Ok(missing.map(name).collect())

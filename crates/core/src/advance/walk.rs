@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{begin_attempt, missing_dependencies, policy_of};
+use super::{begin_attempt, body_of, missing_dependencies};
 use crate::asks;
 use crate::decision::Draft;
 use crate::event::{LoopEnd, PauseReason, PipelineEvent, Place, RunEvent, SkipReason, Text};
@@ -344,18 +344,18 @@ pub fn make_execution(draft: &mut Draft<'_>, run: RunId, fresh: Fresh) -> Result
     let state = draft.run(run)?;
     let x = state.graph.next_execution();
     let step = &fresh.place.step;
-    let (body, name, policy) = if let Some(pipeline) = state.pipeline() {
+    let (digest, name, body) = if let Some(pipeline) = state.pipeline() {
         let missing = || Rejection::NotFound { what: "checkpoint", id: step.to_string() };
         let checkpoint = step.checkpoint().ok_or_else(missing)?;
         // The step gets the definition of about now: one that is saved at this moment counts from the next step on.
         let pipeline = draft.peek_pipeline(pipeline)?;
         let known = pipeline.checkpoints.get(&checkpoint).ok_or_else(missing)?;
-        let definition = pipeline.bodies.get(&known.body).ok_or_else(missing)?;
-        let policy = crate::plan::Body::Checkpoint(definition.clone()).policy();
-        (Some(known.body), Some(definition.checkpoint_name.as_str().into()), policy)
+        let compiled = pipeline.bodies.get(&known.body).ok_or_else(missing)?;
+        let name = compiled.definition().checkpoint_name.as_str().into();
+        (Some(known.body), Some(name), compiled.body().clone())
     } else {
         let missing = || Rejection::NotFound { what: "definition", id: step.to_string() };
-        (None, None, draft.plan(run)?.bodies.get(step).ok_or_else(missing)?.policy())
+        (None, None, draft.plan(run)?.bodies.get(step).cloned().ok_or_else(missing)?)
     };
     draft.on_run(
         run,
@@ -365,9 +365,9 @@ pub fn make_execution(draft: &mut Draft<'_>, run: RunId, fresh: Fresh) -> Result
             place: fresh.place,
             position: fresh.position,
             name,
-            body,
-            max_attempts: policy.max_attempts,
-            max_revisions: policy.max_revisions,
+            body: digest,
+            max_attempts: body.policy.max_attempts,
+            max_revisions: body.policy.max_revisions,
             held: fresh.held,
             feedback: fresh.feedback,
         },
@@ -447,8 +447,8 @@ pub(super) fn start_if_free(
     let moving = state.status == RunStatus::InProgress && !state.pause_requested;
     let held = state.execution(x).is_some_and(|e| e.held_back);
     if automatic && moving && !held && missing_dependencies(draft, run, x)?.is_empty() {
-        let policy = policy_of(draft, run, x)?;
-        return begin_attempt(draft, run, x, 0, 1, &policy);
+        let body = body_of(draft, run, x)?;
+        return begin_attempt(draft, run, x, 0, 1, &body);
     }
     asks::begin::ask(draft, run, x)
 }

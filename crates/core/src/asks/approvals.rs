@@ -4,7 +4,7 @@
 //! they asked for themselves, and each person counts once.
 
 use super::Answered;
-use crate::advance::policy_of;
+use crate::advance::body_of;
 use crate::decision::Draft;
 use crate::event::{RunEvent, Text};
 use crate::{ExecNo, Rejection, RunId};
@@ -20,19 +20,24 @@ pub(super) enum Asker {
 
 /// Refuses who is not among the approvers that the definition names.
 pub(super) fn require_approver(draft: &Draft<'_>, run: RunId, x: ExecNo) -> Result<(), Rejection> {
-    let policy = policy_of(draft, run, x)?;
-    let actor = &draft.envelope.actor;
-    if policy.approvers.is_empty() || policy.approvers.contains(&actor.name) {
+    let body = body_of(draft, run, x)?;
+    // A checkpoint names the same people for its start, its result and what is asked in between.
+    let (approvers, actor) = (&body.policy.approve_complete.approvers, &draft.envelope.actor);
+    if approvers.is_empty() || approvers.contains(&actor.name) {
         return Ok(());
     }
-    Err(Rejection::NotAnApprover { approvers: policy.approvers.clone() })
+    Err(Rejection::NotAnApprover { approvers: approvers.clone() })
 }
 
 /// Takes one approval; whether it is the last that was missing. One that is not is kept with the gate.
 pub(super) fn approve(draft: &mut Draft<'_>, at: &Answered<'_>, asker: Asker) -> Result<bool, Rejection> {
     let (run, x, gate, digest, assurance) = (at.run, at.x()?, at.id, at.gate.digest, at.assurance);
     require_approver(draft, run, x)?;
-    let needed = policy_of(draft, run, x)?.approvals;
+    let policy = &body_of(draft, run, x)?.policy;
+    let needed = match asker {
+        Asker::StartedRun => policy.approve_start.needed,
+        Asker::Author => policy.approve_complete.needed,
+    };
     if needed <= 1 {
         return Ok(true);
     }

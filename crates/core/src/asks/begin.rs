@@ -23,11 +23,11 @@ pub(crate) fn answer(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rej
         return Err(at.no_such_option());
     }
     require_dependencies(draft, run, x)?;
-    let policy = advance::policy_of(draft, run, x)?;
-    if policy.approve_start {
+    let body = advance::body_of(draft, run, x)?;
+    if body.policy.approve_start.is_needed() {
         return super::start::ask(draft, run, x);
     }
-    advance::begin_attempt(draft, run, x, 0, 1, &policy)
+    advance::begin_attempt(draft, run, x, 0, 1, &body)
 }
 
 /// Refuses to begin a step before what it depends on is completed.

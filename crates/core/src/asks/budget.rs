@@ -1,11 +1,12 @@
 //! A budget that is used up: raised, and the work goes on where it was, or the work ends.
 
 use super::Answered;
-use crate::advance::{fail_for_good, policy_of};
+use crate::advance::{body_of, fail_for_good};
 use crate::budget::{Amounts, Reached, Scope};
 use crate::decision::Draft;
-use crate::definition::{Fault, OnFailure};
+use crate::definition::Fault;
 use crate::event::{Failure, FailureKind, PipelineEvent, RunEvent, Text, Usage};
+use crate::plan::body::OnFailure;
 use crate::state::run::{Ask, AskKind, Part};
 use crate::{ExecNo, Rejection, RunId};
 
@@ -42,7 +43,7 @@ fn raise(draft: &mut Draft<'_>, at: &Answered<'_>, reached: &Reached, part: Part
         let message = format!("more than {least}: so much more than the budget is spent already");
         return Err(Rejection::Invalid(vec![Fault::at("/user_input", message)]));
     }
-    let timeout = policy_of(draft, run, x)?.timeout.filter(|_| part == Part::Work);
+    let timeout = body_of(draft, run, x)?.policy.timeout.filter(|_| part == Part::Work);
     let deadline = timeout.map(|(seconds, _)| draft.envelope.at.plus_seconds(seconds));
     let (scope, by) = (reached.scope, Amounts::of(reached.measure, by));
     draft.on_run(run, RunEvent::BudgetRaised { x, gate, digest, assurance, scope, by, deadline });
@@ -64,7 +65,7 @@ fn stop(draft: &mut Draft<'_>, at: &Answered<'_>, reached: &Reached) -> Result<(
     let feedback = at.answer.feedback.clone();
     draft.on_run(run, RunEvent::Rejected { x, gate, digest, assurance, of: AskKind::Budget, feedback });
     let failure = Failure::new(FailureKind::BudgetReached, &message);
-    fail_for_good(draft, run, x, failure, Usage::default(), OnFailure::PausePipeline)
+    fail_for_good(draft, run, x, failure, Usage::default(), OnFailure::Pause)
 }
 
 #[cfg(test)]

@@ -105,9 +105,8 @@ mod tests {
     use std::sync::Arc;
 
     use expect_test::expect;
-    use serde_json::json;
 
-    use crate::plan::{Body, Choice, ChoiceAction, ChoiceOption, PlanKind, PlanStep, Task};
+    use crate::plan::{Body, Choice, ChoiceAction, ChoiceOption, PlanKind, PlanStep};
     use crate::rows::Table;
     use crate::testing::{
         Scene, When, answer, on_run, outcome_done, outcome_failed, pause, resume, retry, run_id, start_plan,
@@ -131,8 +130,7 @@ mod tests {
 
     fn plan(steps: Vec<PlanStep>) -> Arc<Plan> {
         let ids = steps.iter().filter(|step| step.kind == PlanKind::Step).map(|step| step.id.clone());
-        let task: Task = serde_json::from_value(json!({"executor": "any"})).expect("a task");
-        let bodies = ids.map(|id| (id, Arc::new(Body::Task(task.clone())))).collect();
+        let bodies = ids.map(|id| (id, Arc::new(Body::command(["any"])))).collect();
         Arc::new(Plan { steps, bodies })
     }
 

@@ -38,10 +38,10 @@ pub(crate) fn answer(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rej
     let revision = execution.last_error.as_ref().is_some_and(|(_, failure)| exhausted(failure));
     draft.on_run(run, RunEvent::RetryGranted { x, gate, digest, assurance, revision });
     go_on(draft, run)?;
-    let policy = advance::policy_of(draft, run, x)?;
+    let body = advance::body_of(draft, run, x)?;
     let (revision, attempt) =
         if revision { (execution.revision + 1, 1) } else { (execution.revision, execution.attempt + 1) };
-    advance::begin_attempt(draft, run, x, revision, attempt, &policy)
+    advance::begin_attempt(draft, run, x, revision, attempt, &body)
 }
 
 /// The run moves again. While other steps stand at failed it pauses when nothing works any more.

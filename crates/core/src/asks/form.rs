@@ -9,10 +9,10 @@ use super::Answered;
 use crate::advance;
 use crate::command::{Answer, Fields, Upload};
 use crate::decision::Draft;
-use crate::definition::{CheckpointDefinition, Fault, FieldType, FormFormat, HumanOnlyConfig, InputField};
-use crate::event::{Made, RunEvent, Usage};
+use crate::definition::{Fault, FieldType, FormFormat, InputField};
+use crate::event::{Made, RunEvent, Text, Usage};
 use crate::facts::Verdict;
-use crate::plan::Body;
+use crate::plan::body::{Body, Form};
 use crate::state::run::Ask;
 use crate::{ArtifactId, ArtifactRecordId, Digest, ExecNo, Rejection, RunId, StepId};
 
@@ -29,11 +29,12 @@ pub(crate) fn answer(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rej
     let (run, x, gate, digest, assurance) = (at.run, at.x()?, at.id, at.gate.digest, at.assurance);
     let body = advance::body_of(draft, run, x)?;
     let missing = || Rejection::NotFound { what: "form", id: at.gate.place.step.to_string() };
-    let Body::Checkpoint(definition) = &*body else { return Err(missing()) };
-    let config = definition.execution.human_only_config.as_ref().ok_or_else(missing)?;
-    let values = check_fields(draft, config, at.answer)?;
-    let form = Filled { step: &at.gate.place.step, definition, config, values: &values };
-    let outputs = outputs(draft, &form, &at.answer.files)?;
+    let form = body.form().ok_or_else(missing)?;
+    let values = check_fields(draft, form, at.answer)?;
+    let (step, execution) = (&at.gate.place.step, draft.execution(run, x)?);
+    let title = execution.name.as_ref().unwrap_or(&step.0);
+    let filled = Filled { step, title, body: &body, form, values: &values };
+    let outputs = outputs(draft, &filled, &at.answer.files)?;
     let (fields, text, deadline) = (values, None, None);
     draft.on_run(run, RunEvent::Submitted { x, gate, digest, assurance, fields, text, deadline });
     for made in outputs {
@@ -45,17 +46,18 @@ pub(crate) fn answer(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rej
 /// A form with its values.
 struct Filled<'a> {
     step: &'a StepId,
-    definition: &'a CheckpointDefinition,
-    config: &'a HumanOnlyConfig,
+    title: &'a Text,
+    body: &'a Body,
+    form: &'a Form,
     values: &'a Fields,
 }
 
 /// The values under their names, with defaults, or everything that is wrong with them.
-fn check_fields(draft: &Draft<'_>, config: &HumanOnlyConfig, command: &Answer) -> Result<Fields, Rejection> {
+fn check_fields(draft: &Draft<'_>, form: &Form, command: &Answer) -> Result<Fields, Rejection> {
     let mut faults = Vec::new();
     let mut values = Fields::new();
     let mut given = command.fields.clone();
-    for field in &config.input_fields {
+    for field in &form.fields {
         let by_id = field.field_id.and_then(|id| given.remove(&id.to_string()));
         let value = given.remove(&field.name).or(by_id).filter(|v| !is_missing(v));
         let pointer = format!("/fields/{}", field.name);
@@ -77,9 +79,8 @@ fn check_fields(draft: &Draft<'_>, config: &HumanOnlyConfig, command: &Answer) -
     for name in given.keys() {
         faults.push(Fault::at(format!("/fields/{name}"), "the form has no such field"));
     }
-    let known = |upload: &Upload| {
-        config.input_fields.iter().any(|f| f.kind == FieldType::File && *f.name == *upload.field)
-    };
+    let known =
+        |upload: &Upload| form.fields.iter().any(|f| f.kind == FieldType::File && *f.name == *upload.field);
     for upload in command.files.iter().filter(|upload| !known(upload)) {
         faults.push(Fault::at(format!("/fields/{}", upload.field), "the form has no such file field"));
     }
@@ -151,30 +152,27 @@ fn check_value(draft: &Draft<'_>, field: &InputField, value: &Value) -> Result<(
 }
 
 /// The artifacts that the form makes: its values, and each uploaded file.
-fn outputs(draft: &mut Draft<'_>, form: &Filled<'_>, files: &[Upload]) -> Result<Vec<Made>, Rejection> {
-    let (definition, config) = (form.definition, form.config);
+fn outputs(draft: &mut Draft<'_>, filled: &Filled<'_>, files: &[Upload]) -> Result<Vec<Made>, Rejection> {
     let mut made = Vec::new();
-    if let (true, Some(name), Some(format)) =
-        (config.save_as_artifact, &config.artifact_name, config.artifact_format)
-    {
-        let declared = definition.output.artifacts.iter().find(|a| a.name == *name);
+    if let Some((name, format)) = &filled.form.artifact {
+        let declared = filled.body.output(name);
         let (extension, bytes) = match format {
             FormFormat::Json => {
-                let value = Value::Object(form.values.clone());
-                if let Some(schema) = declared.and_then(|a| a.schema.as_ref()) {
+                let value = Value::Object(filled.values.clone());
+                if let Some(schema) = declared.and_then(|output| output.schema.as_ref()) {
                     check_schema(draft, schema, &value)?;
                 }
                 ("json", serde_json::to_vec_pretty(&value).expect("a JSON value can be written"))
             }
-            FormFormat::Md => ("md", markdown(definition, config, form.values).into_bytes()),
+            FormFormat::Md => ("md", markdown(filled).into_bytes()),
         };
         let size = bytes.len() as u64;
         let digest = draft.keep_blob(bytes);
-        made.push(output(draft, form, name, extension, digest, size));
+        made.push(output(draft, filled, name, extension, digest, size));
     }
     for upload in files {
         let extension = extension(&upload.filename);
-        made.push(output(draft, form, &upload.field, &extension, upload.digest, upload.size));
+        made.push(output(draft, filled, &upload.field, &extension, upload.digest, upload.size));
     }
     Ok(made)
 }
@@ -183,18 +181,18 @@ fn outputs(draft: &mut Draft<'_>, form: &Filled<'_>, files: &[Upload]) -> Result
 /// that later steps and revisions can name it.
 fn output(
     draft: &mut Draft<'_>,
-    form: &Filled<'_>,
+    filled: &Filled<'_>,
     name: &str,
     format: &str,
     digest: Digest,
     size: u64,
 ) -> Made {
-    let declared = form.definition.output.artifacts.iter().find(|a| a.name == name);
+    let declared = filled.body.output(name);
     Made {
         record: ArtifactRecordId(draft.ids.mint()),
         artifact: declared
-            .and_then(|a| a.artifact_id)
-            .unwrap_or_else(|| ArtifactId::of_form(form.step, name)),
+            .and_then(|output| output.artifact)
+            .unwrap_or_else(|| ArtifactId::of_form(filled.step, name)),
         name: name.into(),
         format: format.into(),
         digest,
@@ -214,10 +212,10 @@ fn check_schema(draft: &Draft<'_>, schema: &Value, value: &Value) -> Result<(), 
 }
 
 /// The form as a document: the checkpoint's name as title, each label as a heading.
-fn markdown(definition: &CheckpointDefinition, config: &HumanOnlyConfig, values: &Fields) -> String {
-    let mut text = format!("# {}\n", definition.checkpoint_name);
-    for field in &config.input_fields {
-        let shown = match values.get(&field.name) {
+fn markdown(filled: &Filled<'_>) -> String {
+    let mut text = format!("# {}\n", filled.title);
+    for field in &filled.form.fields {
+        let shown = match filled.values.get(&field.name) {
             Some(Value::String(value)) => value.clone(),
             Some(Value::Object(file)) => {
                 file.get("filename").and_then(Value::as_str).unwrap_or_default().to_owned()

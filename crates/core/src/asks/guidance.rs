@@ -3,8 +3,8 @@
 use super::{Answered, input};
 use crate::advance;
 use crate::decision::Draft;
-use crate::definition::OnFailure;
 use crate::event::{Failure, FailureKind, RunEvent, Usage};
+use crate::plan::body::OnFailure;
 use crate::state::run::{Ask, AskKind};
 use crate::{ExecNo, Rejection, RunId};
 
@@ -22,15 +22,15 @@ pub(crate) fn answer(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rej
             let execution = draft.execution(run, x)?;
             let submitted = RunEvent::Submitted { x, gate, digest, assurance, fields, text, deadline: None };
             draft.on_run(run, submitted);
-            let policy = advance::policy_of(draft, run, x)?;
-            advance::begin_attempt(draft, run, x, execution.revision, execution.attempt + 1, &policy)
+            let body = advance::body_of(draft, run, x)?;
+            advance::begin_attempt(draft, run, x, execution.revision, execution.attempt + 1, &body)
         }
         "accept" => {
             draft.on_run(
                 run,
                 RunEvent::Approved { x, gate, digest, assurance, of: AskKind::Guidance, edited: false },
             );
-            if advance::policy_of(draft, run, x)?.approve_complete {
+            if advance::body_of(draft, run, x)?.policy.approve_complete.is_needed() {
                 return super::result::ask(draft, run, x);
             }
             advance::complete(draft, run, x, None, Usage::default())
@@ -43,7 +43,7 @@ pub(crate) fn answer(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rej
             );
             let message = "the outputs did not pass their checks, and a person stopped the step";
             let failure = Failure::new(FailureKind::ValidationFailed, message);
-            advance::fail_for_good(draft, run, x, failure, Usage::default(), OnFailure::PausePipeline)
+            advance::fail_for_good(draft, run, x, failure, Usage::default(), OnFailure::Pause)
         }
         _ => Err(at.no_such_option()),
     }

@@ -20,7 +20,7 @@ pub(crate) fn answer(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rej
     }
     let (run, x, gate, digest, assurance) = (at.run, at.x()?, at.id, at.gate.digest, at.assurance);
     let text = Some(given(at)?);
-    let timeout = advance::policy_of(draft, run, x)?.timeout;
+    let timeout = advance::body_of(draft, run, x)?.policy.timeout;
     let deadline = timeout.map(|(seconds, _)| draft.envelope.at.plus_seconds(seconds));
     let fields = crate::command::Fields::new();
     draft.on_run(run, RunEvent::Submitted { x, gate, digest, assurance, fields, text, deadline });

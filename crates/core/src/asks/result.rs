@@ -27,7 +27,7 @@ pub(crate) fn answer(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rej
 fn approve(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rejection> {
     let (run, x, gate, digest, assurance) = (at.run, at.x()?, at.id, at.gate.digest, at.assurance);
     let execution = draft.execution(run, x)?;
-    if !at.answer.edits.is_empty() && advance::policy_of(draft, run, x)?.approvals > 1 {
+    if !at.answer.edits.is_empty() && advance::body_of(draft, run, x)?.policy.approve_complete.needed > 1 {
         let message = "where several must approve, all approve the same: ask for a change instead";
         return Err(Rejection::Invalid(vec![Fault::at("/edits", message)]));
     }
@@ -66,13 +66,13 @@ fn revise(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rejection> {
     let execution = draft.execution(run, x)?;
     let (revision, allowed) = (execution.revision + 1, execution.max_revisions);
     draft.on_run(run, RunEvent::RevisionAsked { x, gate, digest, assurance, feedback });
-    let policy = advance::policy_of(draft, run, x)?;
+    let body = advance::body_of(draft, run, x)?;
     if revision > allowed {
         let message = format!("a change was asked for after {allowed} revisions, which is the maximum");
         let failure = Failure::new(FailureKind::RevisionsExhausted, &message);
-        return advance::fail_for_good(draft, run, x, failure, Usage::default(), policy.on_failure);
+        return advance::fail_for_good(draft, run, x, failure, Usage::default(), body.policy.on_failure);
     }
-    advance::begin_attempt(draft, run, x, revision, 1, &policy)
+    advance::begin_attempt(draft, run, x, revision, 1, &body)
 }
 
 #[cfg(test)]

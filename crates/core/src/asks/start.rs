@@ -26,8 +26,8 @@ pub(crate) fn answer(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rej
                 run,
                 RunEvent::Approved { x, gate, digest, assurance, of: AskKind::Start, edited: false },
             );
-            let policy = advance::policy_of(draft, run, x)?;
-            advance::begin_attempt(draft, run, x, 0, 1, &policy)
+            let body = advance::body_of(draft, run, x)?;
+            advance::begin_attempt(draft, run, x, 0, 1, &body)
         }
         "reject" => {
             approvals::require_approver(draft, run, x)?;

@@ -3,8 +3,8 @@
 use super::wrong_execution;
 use crate::advance;
 use crate::decision::Draft;
-use crate::definition::OnFailure;
 use crate::event::{Failure, FailureKind, Usage};
+use crate::plan::body::OnFailure;
 use crate::state::run::ExecutionState;
 use crate::{ExecNo, Rejection, RunId};
 
@@ -22,7 +22,7 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, x: ExecNo) -> Result<(), Reject
         | ExecutionState::Failed => return Err(wrong_execution(draft, run, x, "cancel")?),
     }
     let failure = Failure::new(FailureKind::Cancelled, "the work was cancelled");
-    advance::fail_for_good(draft, run, x, failure, Usage::default(), OnFailure::PausePipeline)
+    advance::fail_for_good(draft, run, x, failure, Usage::default(), OnFailure::Pause)
 }
 
 fn was_cancelled(execution: &crate::state::run::Execution) -> bool {

@@ -2,8 +2,8 @@
 
 use crate::advance;
 use crate::decision::Draft;
-use crate::definition::OnFailure;
 use crate::event::{Failure, FailureKind, Usage};
+use crate::plan::body::OnFailure;
 use crate::state::run::{TimerId, TimerKind};
 use crate::{Rejection, RunId};
 
@@ -13,14 +13,14 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, timer: TimerId) -> Result<(), R
     if set.is_none_or(|due| due > draft.envelope.at) {
         return Err(Rejection::NotOwed);
     }
-    let policy = advance::policy_of(draft, run, timer.x)?;
+    let body = advance::body_of(draft, run, timer.x)?;
     draft.reply.execution = Some(draft.execution(run, timer.x)?.id);
     match timer.kind {
         TimerKind::Retry => {
-            advance::begin_attempt(draft, run, timer.x, timer.revision, timer.attempt + 1, &policy)
+            advance::begin_attempt(draft, run, timer.x, timer.revision, timer.attempt + 1, &body)
         }
         TimerKind::Timeout => {
-            let (seconds, then) = policy.timeout.unwrap_or((0, OnFailure::PausePipeline));
+            let (seconds, then) = body.policy.timeout.unwrap_or((0, OnFailure::Pause));
             let message = format!("the attempt took longer than {seconds} seconds");
             let failure = Failure::new(FailureKind::Timeout, &message);
             advance::fail_for_good(draft, run, timer.x, failure, Usage::default(), then)

@@ -10,9 +10,8 @@ use crate::asks;
 use crate::budget::Reached;
 use crate::commands::{write_journal, wrong_execution};
 use crate::decision::Draft;
-use crate::definition::OnValidationFailure;
 use crate::event::{Entry, Failure, FailureKind, Made, RunEvent, Text, Usage};
-use crate::plan::Body;
+use crate::plan::body::AfterCheck;
 use crate::state::run::{EffectId, Part};
 use crate::{ArtifactId, ArtifactRecordId, Digest, ExecNo, Rejection, RunId, StreamId};
 
@@ -127,12 +126,7 @@ fn write_outputs(
         return Ok(());
     }
     let body = advance::body_of(draft, run, x)?;
-    let declared = |name: &str| match &*body {
-        Body::Checkpoint(definition) => {
-            definition.output.artifacts.iter().find(|a| a.name == name).and_then(|a| a.artifact_id)
-        }
-        Body::Task(_) => None,
-    };
+    let declared = |name: &str| body.output(name).and_then(|output| output.artifact);
     for output in collected {
         let digest = match &output.bytes {
             Some(bytes) => draft.keep_blob(bytes.to_vec()),
@@ -160,25 +154,25 @@ fn judged(
     usage: Usage,
 ) -> Result<(), Rejection> {
     draft.on_run(run, RunEvent::Checked { x, passed, reasons: reasons.to_vec(), usage });
-    let policy = advance::policy_of(draft, run, x)?;
+    let body = advance::body_of(draft, run, x)?;
     if passed {
-        if policy.approve_complete {
+        if body.policy.approve_complete.is_needed() {
             return asks::result::ask(draft, run, x);
         }
         return advance::complete(draft, run, x, None, Usage::default());
     }
     let execution = draft.execution(run, x)?;
     let (revision, attempt, used) = (execution.revision, execution.attempt, execution.check_retries);
-    let (then, allowed) = policy.judge.unwrap_or((OnValidationFailure::FailCheckpoint, 0));
-    match then {
-        OnValidationFailure::Retry if used <= allowed => {
-            advance::begin_attempt(draft, run, x, revision, attempt + 1, &policy)
+    let (on_check, allowed) = (&body.policy.on_check, body.policy.on_check.retries);
+    match on_check.then {
+        AfterCheck::Retry if used <= allowed => {
+            advance::begin_attempt(draft, run, x, revision, attempt + 1, &body)
         }
-        OnValidationFailure::AskHuman if used <= allowed => asks::guidance::ask(draft, run, x),
-        OnValidationFailure::Retry | OnValidationFailure::AskHuman | OnValidationFailure::FailCheckpoint => {
+        AfterCheck::Ask if used <= allowed => asks::guidance::ask(draft, run, x),
+        AfterCheck::Retry | AfterCheck::Ask | AfterCheck::Fail => {
             let message = format!("the outputs did not pass their checks: {}", reasons.join("; "));
             let failure = Failure::new(FailureKind::ValidationFailed, &message);
-            advance::fail_for_good(draft, run, x, failure, Usage::default(), policy.on_failure)
+            advance::fail_for_good(draft, run, x, failure, Usage::default(), body.policy.on_failure)
         }
     }
 }
@@ -188,7 +182,7 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::definition::OnFailure;
+    use crate::definition::{OnFailure, OnValidationFailure};
     use crate::event::Level;
     use crate::rows::Table;
     use crate::testing::{

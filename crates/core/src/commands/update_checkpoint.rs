@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::add_checkpoint::{check_new, fill_ids};
 use super::remove_checkpoint::check_order;
 use crate::decision::Draft;
-use crate::definition::CheckpointDefinition;
+use crate::definition::{CheckpointDefinition, Compiled};
 use crate::event::PipelineEvent;
 use crate::state::PipelineState;
 use crate::{CheckpointId, PipelineId, Rejection};
@@ -28,7 +28,7 @@ fn check_later(
 ) -> Result<(), Rejection> {
     let mut changed = pipeline.clone();
     let body = definition.digest();
-    changed.bodies.insert(body, Arc::new(definition.clone()));
+    changed.bodies.insert(body, Compiled::new(Arc::new(definition.clone())));
     if let Some(known) = changed.checkpoints.get_mut(&checkpoint) {
         known.body = body;
     }

@@ -7,11 +7,13 @@
 // Every field is described in the published schema; repeating that here would only drift from it.
 #![allow(missing_docs)]
 
+mod compile;
 mod faults;
 mod offered;
 mod people;
 mod syntax;
 
+pub use compile::Compiled;
 pub use faults::{Fault, Findings, examine};
 pub use offered::{TOOLS, examine_offered};
 pub use syntax::examine_syntax;
@@ -136,11 +138,12 @@ pub struct ExecutionConfig {
     pub network: Option<bool>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CreationMode {
     MetaAgent,
     Predefined,
+    #[default]
     Single,
 }
 
@@ -153,7 +156,7 @@ pub enum DiscussionMode {
     Debate,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgentConfig {
     pub creation_mode: CreationMode,

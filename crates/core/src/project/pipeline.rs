@@ -73,7 +73,7 @@ fn header(id: PipelineId, before: &PipelineState, after: &PipelineState) -> Opti
 
 fn checkpoint_row(id: CheckpointId, before: &PipelineState, after: &PipelineState) -> Option<RowChange> {
     let checkpoint: &Checkpoint = after.checkpoints.get(&id)?;
-    let definition: &CheckpointDefinition = after.bodies.get(&checkpoint.body)?;
+    let definition: &CheckpointDefinition = after.bodies.get(&checkpoint.body)?.definition();
     let old = before.checkpoints.get(&id);
     let changed = old.is_some_and(|old| old.body != checkpoint.body);
     let json =

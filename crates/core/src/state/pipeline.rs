@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Stamp;
 use crate::budget::Amounts;
-use crate::definition::{CheckpointDefinition, Fault, PipelineConfig};
+use crate::definition::{CheckpointDefinition, Compiled, Fault, PipelineConfig};
 use crate::event::{PipelineEvent, RollbackRecord, Text};
 use crate::{CheckpointId, Digest, RollbackId, RunId, Timestamp};
 
@@ -33,7 +33,7 @@ pub struct PipelineState {
     /// All checkpoints that ever were in the order.
     pub checkpoints: OrdMap<CheckpointId, Checkpoint>,
     /// All definitions that ever were, by their digests: executions pin them.
-    pub bodies: OrdMap<Digest, Arc<CheckpointDefinition>>,
+    pub bodies: OrdMap<Digest, Compiled>,
     /// The runs of the present definition version, by number.
     pub runs: OrdMap<u32, RunEntry>,
     /// Runs that have not ended.
@@ -142,7 +142,7 @@ impl PipelineState {
 
     /// The present definition of a checkpoint.
     pub fn definition(&self, checkpoint: CheckpointId) -> Option<&Arc<CheckpointDefinition>> {
-        self.bodies.get(&self.checkpoints.get(&checkpoint)?.body)
+        self.bodies.get(&self.checkpoints.get(&checkpoint)?.body).map(Compiled::definition)
     }
 
     /// The present definitions in order.
@@ -248,7 +248,8 @@ impl PipelineState {
 
     fn keep(&mut self, definition: &Arc<CheckpointDefinition>) -> Digest {
         let digest = definition.digest();
-        self.bodies.insert(digest, definition.clone());
+        // A definition that was used before is compiled already.
+        self.bodies.entry(digest).or_insert_with(|| Compiled::new(definition.clone()));
         digest
     }
 

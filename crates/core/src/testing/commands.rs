@@ -183,7 +183,7 @@ pub(crate) fn approve_all(scene: &mut Scene, n: u32) {
 
 fn is_form(scene: &Scene, body: Option<Digest>) -> bool {
     let body = body.and_then(|digest| scene.pipeline().bodies.get(&digest));
-    body.is_some_and(|definition| definition.execution.human_only_config.is_some())
+    body.is_some_and(|compiled| compiled.body().form().is_some())
 }
 
 pub(crate) fn roll_back(n: u32, position: u32) -> When {

@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use crate::counter::counted;
-use crate::plan::{Body, Choice, ChoiceAction, ChoiceOption, PlanKind, PlanStep, Task};
+use crate::plan::{Body, Choice, ChoiceAction, ChoiceOption, PlanKind, PlanStep};
 use crate::state::run::RunStatus;
 use crate::testing::{Scene, outcome_done, outcome_failed, pause, start_plan};
 use crate::{Plan, StepId};
@@ -17,16 +15,7 @@ fn step(id: &str, after: &[&str], kind: PlanKind) -> PlanStep {
 }
 
 fn task() -> Arc<Body> {
-    Arc::new(Body::Task(Task {
-        executor: "any".into(),
-        args: Value::Null,
-        retries: 0,
-        retry_delay_seconds: 0,
-        approve_start: false,
-        approve_complete: false,
-        max_revisions: 0,
-        timeout_seconds: None,
-    }))
+    Arc::new(Body::command(["any"]))
 }
 
 /// A group of so many steps, and one behind it.

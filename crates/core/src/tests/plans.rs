@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use serde_json::Value;
 
 use super::graph::Fronts;
 use super::{cases, invariants};
 use crate::event::{Event, Place, RunEvent};
-use crate::plan::{Body, Choice, ChoiceAction, ChoiceOption, NodeShape, PlanKind, PlanStep, Task};
+use crate::plan::body::{Approval, Policy};
+use crate::plan::{Body, Choice, ChoiceAction, ChoiceOption, NodeShape, PlanKind, PlanStep};
 use crate::state::run::{Ask, ExecutionState, RunStatus, Stage};
 use crate::testing::{self, Scene, When};
 use crate::{ExecNo, LoadedPlan, Plan, StepId};
@@ -65,16 +65,15 @@ fn level(
 }
 
 fn task(dice: &mut Dice) -> Arc<Body> {
-    Arc::new(Body::Task(Task {
-        executor: "any".into(),
-        args: Value::Null,
-        retries: dice.roll(2) as u32,
+    let policy = Policy {
+        max_attempts: 1 + dice.roll(2) as u32,
         retry_delay_seconds: 1,
-        approve_start: dice.roll(6) == 0,
-        approve_complete: dice.roll(6) == 0,
+        approve_start: Approval::when(dice.roll(6) == 0),
+        approve_complete: Approval::when(dice.roll(6) == 0),
         max_revisions: 1,
-        timeout_seconds: None,
-    }))
+        ..Policy::default()
+    };
+    Arc::new(Body { policy, ..Body::command(["any"]) })
 }
 
 fn choice(dice: &mut Dice, before: &[PlanStep], after: &[StepId], names: usize) -> Choice {

@@ -54,7 +54,7 @@ pub struct CheckpointDocument {
 impl CheckpointDocument {
     pub(super) fn of(pipeline: PipelineId, state: &PipelineState, id: CheckpointId) -> Option<Self> {
         let known = state.checkpoints.get(&id)?;
-        let definition = CheckpointDefinition::clone(state.bodies.get(&known.body)?);
+        let definition = CheckpointDefinition::clone(state.bodies.get(&known.body)?.definition());
         Some(Self {
             checkpoint_id: id,
             pipeline_id: pipeline,

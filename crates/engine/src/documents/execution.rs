@@ -211,6 +211,7 @@ impl Engine {
             None => None,
         };
         let definition = pinned(pipeline.as_ref().map(super::sources::PipelineSource::state), execution);
+        let body = source.body(pipeline.as_ref().map(super::sources::PipelineSource::state), execution);
         let name = execution.name.as_deref().or(definition.map(|d| d.checkpoint_name.as_str()));
         let called = name.unwrap_or(&execution.place.step.0);
         let artifacts = self.artifacts_of(source, execution.id).await?;
@@ -252,8 +253,8 @@ impl Engine {
                 passed: *passed,
                 reasons: reasons.iter().map(ToString::to_string).collect(),
             }),
-            waiting_for: waiting_for(run, execution, called, definition.map(AsRef::as_ref)),
-            inputs: self.inputs_of(source, execution).await?,
+            waiting_for: waiting_for(run, execution, called, body.map(AsRef::as_ref)),
+            inputs: self.inputs_of(source, x).await?,
             definition_digest: execution.body.as_ref().map(holdpoint_core::Digest::checksum),
             usage: self.spent_by(execution).await?.into(),
         })

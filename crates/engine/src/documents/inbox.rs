@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use holdpoint_core::definition::CheckpointDefinition;
 use holdpoint_core::rows::{Cell, Table};
 use holdpoint_core::state::run::AskKind;
-use holdpoint_core::{CheckpointId, Digest, ExecutionId, GateId, Level, PipelineId, RunId, StepId, StreamId};
+use holdpoint_core::{
+    Body, CheckpointId, Digest, ExecutionId, GateId, Level, PipelineId, RunId, StepId, StreamId,
+};
 use holdpoint_store::{Query, Record};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -93,9 +94,9 @@ impl Engine {
             None => None,
         };
         let checkpoint_id = record.text("step").and_then(|step| StepId::new(&step).checkpoint());
-        let definition = match (pipeline, record.digest("body")) {
-            (Some(pipeline), Some(body)) => known.definition(self, pipeline, body).await?,
-            _ => None,
+        let body = match (pipeline, record.digest("body")) {
+            (Some(pipeline), Some(body)) => known.body(self, pipeline, body).await?,
+            (Some(_), None) | (None, _) => None,
         };
         let of_step = record.uuid("execution").is_some();
         Ok(Some(InboxItem {
@@ -107,7 +108,7 @@ impl Engine {
             checkpoint_id: checkpoint_id.filter(|_| of_step),
             checkpoint_name: of_step.then(|| question.name.clone()),
             checkpoint_position: record.int("position").and_then(|n| u32::try_from(n).ok()),
-            waiting_for: asked(question, definition.as_deref()),
+            waiting_for: asked(question, body.as_deref()),
         }))
     }
 }
@@ -131,7 +132,7 @@ fn question(record: &Named<'_>) -> Option<Question> {
 struct Seen {
     runs: HashMap<RunId, Option<AboutRun>>,
     pipelines: HashMap<PipelineId, Option<String>>,
-    definitions: HashMap<Digest, Option<Arc<CheckpointDefinition>>>,
+    bodies: HashMap<Digest, Option<Arc<Body>>>,
 }
 
 #[derive(Clone)]
@@ -165,19 +166,19 @@ impl Seen {
         Ok(name)
     }
 
-    /// The definition that an execution pinned. A pipeline's state has all that its runs pin.
-    async fn definition(
+    /// The body that an execution pinned. A pipeline's state has all that its runs pin.
+    async fn body(
         &mut self,
         engine: &Engine,
         pipeline: PipelineId,
         body: Digest,
-    ) -> Result<Option<Arc<CheckpointDefinition>>, SubmitError> {
-        if let Some(known) = self.definitions.get(&body) {
+    ) -> Result<Option<Arc<Body>>, SubmitError> {
+        if let Some(known) = self.bodies.get(&body) {
             return Ok(known.clone());
         }
         let source = engine.pipeline_source(pipeline).await?;
-        let definition = source.state().bodies.get(&body).cloned();
-        self.definitions.insert(body, definition.clone());
-        Ok(definition)
+        let found = source.state().bodies.get(&body).map(|compiled| compiled.body().clone());
+        self.bodies.insert(body, found.clone());
+        Ok(found)
     }
 }

@@ -1,14 +1,13 @@
 //! What an execution is given: outputs of the version before and of earlier checkpoints.
 
-use holdpoint_core::definition::OutputReference;
-use holdpoint_core::event::Origin;
-use holdpoint_core::state::run::{Execution, ExecutionState, RunState};
-use holdpoint_core::{CheckpointId, RunId};
+use holdpoint_core::inputs::GivenFrom;
+use holdpoint_core::{CheckpointId, ExecNo, RunId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::artifact::ArtifactDocument;
-use super::sources::{RunSource, pinned};
+use super::sources::RunSource;
+use crate::given::GivenSource;
 use crate::{Engine, SubmitError};
 
 /// What an execution is given.
@@ -41,67 +40,47 @@ pub struct GivenOutput {
     pub artifacts: Vec<ArtifactDocument>,
 }
 
-/// The completed execution of a checkpoint in a run, the latest if there are several.
-fn completed(run: &RunState, checkpoint: CheckpointId) -> Option<&Execution> {
-    let mut all = run.executions().rev().map(|(_, e)| e.as_ref());
-    all.find(|e| e.place.step.checkpoint() == Some(checkpoint) && e.state == ExecutionState::Completed)
-}
-
 impl Engine {
     pub(super) async fn inputs_of(
         &self,
         source: &RunSource,
-        execution: &Execution,
+        x: ExecNo,
     ) -> Result<InputsDocument, SubmitError> {
         let mut inputs = InputsDocument::default();
-        let Some(pipeline) = source.state().pipeline() else { return Ok(inputs) };
-        let pipeline = self.pipeline_source(pipeline).await?;
-        let Some(definition) = pinned(Some(pipeline.state()), execution) else { return Ok(inputs) };
-        let Some(checkpoint) = execution.place.step.checkpoint() else { return Ok(inputs) };
-        if definition.inputs.include_previous_version
-            && let Some(Origin::Pipeline { previous: Some((run, _)), .. }) = source.state().origin
-        {
-            let previous = self.any_run_source(run).await?;
-            let reference =
-                OutputReference { checkpoint_id: checkpoint, artifact_ids: None, use_summarization: false };
-            inputs.previous_version = Some(self.given(&previous, &reference).await?);
-        }
-        for reference in &definition.inputs.include_checkpoint_outputs {
-            inputs.referenced_outputs.push(self.given(source, reference).await?);
+        for given in self.given(source.id, x).await? {
+            let Some(checkpoint) = given.step.checkpoint() else { continue };
+            let document = self.given_output(&given, checkpoint).await?;
+            match given.from {
+                GivenFrom::PreviousRun => inputs.previous_version = Some(document),
+                GivenFrom::ThisRun => inputs.referenced_outputs.push(document),
+            }
         }
         Ok(inputs)
     }
 
-    async fn given(
+    async fn given_output(
         &self,
-        source: &RunSource,
-        reference: &OutputReference,
+        given: &GivenSource,
+        checkpoint: CheckpointId,
     ) -> Result<GivenOutput, SubmitError> {
-        let run = source.state();
-        let version = run.number().map(|(number, _)| number);
-        let mut given = GivenOutput {
-            checkpoint_id: reference.checkpoint_id,
-            checkpoint_name: None,
-            checkpoint_position: None,
-            run_id: Some(source.id),
-            run_version: version,
-            missing: None,
-            use_summarization: reference.use_summarization,
-            artifacts: Vec::new(),
-        };
-        let Some(execution) = completed(run, reference.checkpoint_id) else {
-            let version = version.map_or_else(String::new, |version| format!(" v{version}"));
-            given.missing = Some(format!("run{version} has no completed output of this checkpoint"));
-            return Ok(given);
-        };
-        given.checkpoint_name = execution.name.as_ref().map(ToString::to_string);
-        given.checkpoint_position = Some(execution.position);
-        let all = self.artifacts_of(source, execution.id).await?;
-        let wanted = |artifact: &ArtifactDocument| {
-            artifact.current
-                && reference.artifact_ids.as_ref().is_none_or(|ids| ids.contains(&artifact.artifact_id))
-        };
-        given.artifacts = all.into_iter().filter(wanted).collect();
-        Ok(given)
+        let mut artifacts = Vec::new();
+        if let (Some(found), Some(run), Some(execution)) =
+            (&given.found, given.run_id(), given.execution_id())
+        {
+            artifacts = self.artifacts_of(&self.any_run_source(run).await?, execution).await?;
+            artifacts.retain(|artifact| {
+                found.outputs.iter().any(|output| output.made.record == artifact.artifact_record_id)
+            });
+        }
+        Ok(GivenOutput {
+            checkpoint_id: checkpoint,
+            checkpoint_name: given.name(),
+            checkpoint_position: given.position(),
+            run_id: given.run_id(),
+            run_version: given.version(),
+            missing: given.found.is_none().then(|| given.why_missing()),
+            use_summarization: given.summarise,
+            artifacts,
+        })
     }
 }

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use holdpoint_core::definition::CheckpointDefinition;
+use holdpoint_core::definition::{CheckpointDefinition, Compiled};
 use holdpoint_core::paths::run_folder;
 use holdpoint_core::places::run_place;
 use holdpoint_core::rows::{Cell, Table};
 use holdpoint_core::state::run::{AskKind, Execution};
 use holdpoint_core::state::{PipelineState, RunState};
 use holdpoint_core::{
-    CheckpointId, ExecNo, ExecutionId, GateId, LoadedPlan, PipelineId, Rejection, RunId, State, StreamId,
+    Body, CheckpointId, ExecNo, ExecutionId, GateId, LoadedPlan, PipelineId, Rejection, RunId, State,
+    StreamId,
 };
 use holdpoint_store::{Query, Record};
 use serde::Serialize;
@@ -17,6 +18,7 @@ use uuid::Uuid;
 
 use super::Time;
 use super::rows::Named;
+use crate::given::body_of;
 use crate::{Engine, Loaded, SubmitError};
 
 /// A pipeline's state, kept alive.
@@ -51,6 +53,15 @@ impl RunSource {
             Some(inside) => format!("{folder}/{inside}"),
             None => recorded,
         }
+    }
+
+    /// The body of an execution: its checkpoint's, or the plan's.
+    pub(super) fn body<'a>(
+        &'a self,
+        pipeline: Option<&'a PipelineState>,
+        execution: &Execution,
+    ) -> Option<&'a Arc<Body>> {
+        body_of(&self.loaded, pipeline, execution)
     }
 
     pub(super) fn plan(&self) -> Option<&LoadedPlan> {
@@ -195,5 +206,5 @@ pub(super) fn pinned<'a>(
     pipeline: Option<&'a PipelineState>,
     execution: &Execution,
 ) -> Option<&'a Arc<CheckpointDefinition>> {
-    pipeline?.bodies.get(&execution.body?)
+    pipeline?.bodies.get(&execution.body?).map(Compiled::definition)
 }

@@ -1,10 +1,11 @@
 //! What an execution waits for: exactly what, since when, who may answer, and about what.
 
 use holdpoint_core::budget::{Reached, Scope};
-use holdpoint_core::definition::{CheckpointDefinition, InputField};
+use holdpoint_core::definition::InputField;
 use holdpoint_core::event::Role;
+use holdpoint_core::plan::body::{self, Work};
 use holdpoint_core::state::run::{AskKind, Execution, Gate, RunState, RunStatus};
-use holdpoint_core::{Digest, GateId, Level, Timestamp};
+use holdpoint_core::{Body, Digest, GateId, Level, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -160,7 +161,7 @@ pub(super) fn waiting_for(
     run: &RunState,
     execution: &Execution,
     name: &str,
-    definition: Option<&CheckpointDefinition>,
+    body: Option<&Body>,
 ) -> Option<WaitingFor> {
     if !run.status.is_active() {
         return None;
@@ -168,7 +169,7 @@ pub(super) fn waiting_for(
     let id = execution.gate?;
     let gate = run.gates.get(&id)?;
     let question = Question::of(run, id, gate, name);
-    is_answerable(question.kind, run.status.name()).then(|| asked(question, definition))
+    is_answerable(question.kind, run.status.name()).then(|| asked(question, body))
 }
 
 /// Whether a gate can be answered while its run has a status.
@@ -176,24 +177,24 @@ pub(super) fn is_answerable(kind: AskKind, status: &str) -> bool {
     kind != AskKind::Begin || status == RunStatus::InProgress.name()
 }
 
-/// What a question asks; one of the plan itself has no definition.
-pub(super) fn asked(question: Question, definition: Option<&CheckpointDefinition>) -> WaitingFor {
+/// What a question asks; one of the plan itself has no body.
+pub(super) fn asked(question: Question, body: Option<&Body>) -> WaitingFor {
     let Question { kind, gate, since, digest, minimum, name, about } = question;
-    let (words, actions) = words(kind, &name, &about, definition);
-    let config = definition.and_then(|definition| definition.execution.human_only_config.as_ref());
+    let (words, actions) = words(kind, &name, &about, body);
+    let form = body.and_then(Body::form);
     let picks = matches!(kind, AskKind::Choice | AskKind::Budget | AskKind::Guidance);
     WaitingFor {
         kind: kind.name(),
         gate_id: Some(gate),
         since: since.into(),
-        who: who(kind, &about, definition),
+        who: who(kind, &about, body),
         digest: Some(digest.checksum()),
         assurance: AssuranceNeeded { minimum },
         question: words,
         actions,
-        form: config.filter(|_| kind == AskKind::Form).map(|config| Form {
-            instructions: config.instructions.clone(),
-            input_fields: config.input_fields.clone(),
+        form: form.filter(|_| kind == AskKind::Form).map(|form| Form {
+            instructions: form.instructions.to_string(),
+            input_fields: form.fields.clone(),
         }),
         options: if picks { about.options } else { Vec::new() },
         budget: about.budget.as_ref().map(BudgetReached::from),
@@ -202,18 +203,13 @@ pub(super) fn asked(question: Question, definition: Option<&CheckpointDefinition
 }
 
 /// The question in words, and how it is answered.
-fn words(
-    kind: AskKind,
-    name: &str,
-    about: &Asked,
-    definition: Option<&CheckpointDefinition>,
-) -> (String, Vec<&'static str>) {
+fn words(kind: AskKind, name: &str, about: &Asked, body: Option<&Body>) -> (String, Vec<&'static str>) {
     match kind {
         AskKind::Begin => (format!("“{name}” waits to be started."), vec!["start"]),
         AskKind::Start => (format!("May “{name}” begin?"), vec!["approve-start", "reject"]),
         AskKind::Result => (format!("Is the result of “{name}” good?"), vec!["approve-complete", "reject"]),
         AskKind::Form => (format!("“{name}” has a form to fill in."), vec!["submit"]),
-        AskKind::Input => (script_question(name, definition), vec!["submit"]),
+        AskKind::Input => (script_question(name, body), vec!["submit"]),
         AskKind::Guidance => (
             format!("The result of “{name}” did not pass its check. What should be done?"),
             vec!["submit", "answer"],
@@ -229,17 +225,32 @@ fn words(
 }
 
 /// Who may answer a question.
-fn who(kind: AskKind, about: &Asked, definition: Option<&CheckpointDefinition>) -> Who {
+fn who(kind: AskKind, about: &Asked, body: Option<&Body>) -> Who {
     let role = holdpoint_core::permission::answers(kind);
-    let people = definition.map(|definition| &definition.human_interaction);
-    let (AskKind::Start | AskKind::Result, Some(people)) = (kind, people) else { return Who::with(role) };
-    let several = people.required_approvals > 1;
+    let Some(approval) = body.and_then(|body| approval(kind, &body.policy)) else { return Who::with(role) };
+    let several = approval.needed > 1;
     Who {
-        approvers: people.approvers.clone(),
-        required_approvals: several.then_some(people.required_approvals),
+        approvers: approval.approvers.iter().map(ToString::to_string).collect(),
+        required_approvals: several.then_some(approval.needed),
         approved_by: about.approved_by.clone(),
         asked_by: about.asked_by.clone().filter(|_| several),
         ..Who::with(role)
+    }
+}
+
+/// The approval that a question asks for.
+fn approval(kind: AskKind, policy: &body::Policy) -> Option<&body::Approval> {
+    match kind {
+        AskKind::Start => Some(&policy.approve_start),
+        AskKind::Result => Some(&policy.approve_complete),
+        AskKind::Begin
+        | AskKind::Form
+        | AskKind::Input
+        | AskKind::Guidance
+        | AskKind::Budget
+        | AskKind::Choice
+        | AskKind::Failed
+        | AskKind::Blocked => None,
     }
 }
 
@@ -249,9 +260,10 @@ fn budget_question(about: &Asked) -> String {
     format!("The budget of this {} is used up: {spent} of {limit}. Raise it by how much?", scope.name())
 }
 
-fn script_question(name: &str, definition: Option<&CheckpointDefinition>) -> String {
-    let script = definition.and_then(|definition| definition.execution.script_config.as_ref());
-    script
-        .and_then(|script| script.user_input_prompt.clone())
-        .unwrap_or_else(|| format!("“{name}” asks for input."))
+fn script_question(name: &str, body: Option<&Body>) -> String {
+    let question = body.and_then(|body| match &body.work {
+        Work::Script(script) => script.question.as_deref(),
+        Work::Form(_) | Work::Agents(_) | Work::Command(_) | Work::Outside(_) => None,
+    });
+    question.map_or_else(|| format!("“{name}” asks for input."), str::to_owned)
 }

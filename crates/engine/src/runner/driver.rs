@@ -250,7 +250,7 @@ impl Drive {
             return Ok(());
         };
         let inherited = self.inherited.as_ref().is_some_and(|inherited| inherited.contains(&effect));
-        let limit = body.policy().timeout.map_or(0, |(seconds, _)| seconds);
+        let limit = body.policy.timeout.map_or(0, |(seconds, _)| seconds);
         let time = self.time_of(state, effect, limit);
         let cancel = CancellationToken::new();
         let job = Job {
@@ -311,7 +311,9 @@ impl Drive {
     ) -> Result<Option<Arc<Body>>, SubmitError> {
         if let (Some(digest), Some(pipeline)) = (pinned, state.pipeline()) {
             let known = |loaded: &Loaded| match &loaded.state {
-                State::Pipeline(pipeline) => pipeline.bodies.get(&digest).cloned(),
+                State::Pipeline(pipeline) => {
+                    pipeline.bodies.get(&digest).map(|compiled| compiled.body().clone())
+                }
                 State::Home(_) | State::Run(_) | State::Journal(_) => None,
             };
             let stream = StreamId::Pipeline(pipeline);
@@ -320,7 +322,7 @@ impl Drive {
                 // Another process has changed the pipeline since this one read it.
                 body = known(&*self.engine.view(stream).await?);
             }
-            return Ok(body.map(|definition| Arc::new(Body::Checkpoint(definition))));
+            return Ok(body);
         }
         Ok(loaded.plan.as_ref().and_then(|plan| plan.bodies.get(step).cloned()))
     }

@@ -5,14 +5,13 @@ use holdpoint_agents::prompt::{Brief, Material, MaterialFile, MaterialKind, Told
 use holdpoint_agents::talk::{self, Agent, Discussion, Setting};
 use holdpoint_agents::tools::{self, CODE_EXECUTION, FILE_OPERATIONS, FileLimits, Files, WEB_SEARCH};
 use holdpoint_core::commands::record_outcome::Outcome;
-use holdpoint_core::definition::{
-    AgentConfig, ArtifactDefinition, CheckpointDefinition, CreationMode, Format,
-};
+use holdpoint_core::definition::{AgentConfig, CreationMode, Format};
 use holdpoint_core::event::{Entry, Level, Usage};
+use holdpoint_core::plan::body::{Agents, OutputSpec};
 use serde_json::json;
 
 use super::Worker;
-use super::collect::{collect, file_name};
+use super::collect::collect;
 use super::desk::{Desk, log_line};
 use super::noted::Noted;
 use super::offered::Offered;
@@ -38,16 +37,8 @@ pub(super) struct Defined {
 
 impl Worker {
     /// Does the work of an agentic step.
-    pub(super) async fn agentic(
-        &self,
-        job: &Job,
-        definition: &CheckpointDefinition,
-        purse: &Purse,
-    ) -> Result<Outcome, Stop> {
-        let desk = &job.desk;
-        let Some(config) = &definition.execution.agent_config else {
-            return Err(Stop::new("no_agents", "the step has no agent_config"));
-        };
+    pub(super) async fn agentic(&self, job: &Job, agents: &Agents, purse: &Purse) -> Result<Outcome, Stop> {
+        let (desk, config, declared) = (&job.desk, &agents.team, &job.body.outputs);
         let entries = desk.open().await?;
         let room = Room::of(desk)?;
         let given = self.given(desk).await?;
@@ -58,7 +49,7 @@ impl Worker {
         }
         room.furnish(&given).await?;
         let workspace = Workspace::of(desk, room.clone());
-        self.settle_files(job, &workspace, definition, &entries).await?;
+        self.settle_files(job, &workspace, &entries).await?;
         let noted = Noted::of(&entries);
         // What is outside is not reached when a run is played.
         let is_played = self.recording.is_some() || self.rehearsal.is_some();
@@ -67,16 +58,16 @@ impl Worker {
         let mut seat = Seat::new(self, desk, &workspace, purse, entries, job.cancel.clone()).await?;
         let has = |tool: &str| config.tools.iter().any(|name| name == tool);
         if has(FILE_OPERATIONS) {
-            let declared = definition.output.artifacts.iter().map(file_name).collect();
+            let names = declared.iter().map(OutputSpec::file_name).collect();
             let limits = FileLimits { file_bytes: self.settings.file_bytes };
             let told = given.previous.iter().chain(&given.referenced);
             let told = told.map(|file| (file.path.clone(), file.file.clone())).collect();
-            let files = Files::open(&room.workspace, &room.staging, &room.inputs, declared, limits)?;
+            let files = Files::open(&room.workspace, &room.staging, &room.inputs, names, limits)?;
             seat.files = Some(files.told_as(told));
         }
-        seat.made_up = self.rehearsal.as_ref().map(|rehearsal| rehearsal.part(desk, definition));
+        seat.made_up = self.rehearsal.as_ref().map(|rehearsal| rehearsal.part(job));
         seat.code = has(CODE_EXECUTION);
-        seat.network = definition.execution.network == Some(true);
+        seat.network = agents.network;
         let specs: Vec<ToolSpec> = specs(config, seat.network).into_iter().chain(offered.specs()).collect();
         seat.offered = offered;
         seat.hidden = config.show_conversation == Some(false);
@@ -105,13 +96,12 @@ impl Worker {
             table: &seat,
         };
         let mut usage = Usage::default();
-        let done = self.converse(job, definition, config, &setting, &given, &noted, &mut usage).await;
+        let done = self.converse(job, agents, &setting, &given, &noted, &mut usage).await;
         std::mem::take(&mut seat.offered).close().await;
         let text = done.map_err(|stop| stop.costing(usage))?;
         if seat.files.is_none() {
-            hand_in(&room, &definition.output.artifacts, &text)?;
+            hand_in(&room, declared, &text)?;
         }
-        let declared = &definition.output.artifacts;
         let artifacts = collect(desk, &room.staging, declared, None, self.settings.file_bytes).await;
         let artifacts = artifacts.map_err(|stop| stop.costing(usage))?;
         Ok(Outcome::Done { output: None, artifacts, usage })
@@ -122,21 +112,19 @@ impl Worker {
     async fn converse(
         &self,
         job: &Job,
-        definition: &CheckpointDefinition,
-        config: &AgentConfig,
+        work: &Agents,
         setting: &Setting<'_>,
         given: &GivenFiles,
         noted: &Noted,
         usage: &mut Usage,
     ) -> Result<String, Stop> {
-        let desk = &job.desk;
+        let (desk, config, instructions) = (&job.desk, &work.team, work.instructions.as_ref());
         let stopped = |halt: talk::Halt| Stop::new(halt.kind, halt.message);
         let mut materials = materials(given, &job.execution);
-        let rules = rules(config, &definition.output.artifacts);
+        let rules = rules(config, &job.body.outputs);
         let feedback: Vec<String> = job.execution.feedback.iter().map(ToString::to_string).collect();
-        self.shorten(desk, setting, &mut materials, definition, given, noted, usage).await?;
+        self.shorten(desk, setting, &mut materials, instructions, given, noted, usage).await?;
         let brief = |system: &str, task: &str| -> Told {
-            let instructions = definition.instructions.as_ref();
             Brief { instructions, system, task, materials: &materials, feedback: &feedback, rules: &rules }
                 .told()
         };
@@ -191,13 +179,7 @@ impl Worker {
 
     /// A fresh attempt begins with what the one before had handed in, if something about that is to be changed; an
     /// attempt that was cut off goes on with the files that its journal knows.
-    async fn settle_files(
-        &self,
-        job: &Job,
-        workspace: &Workspace,
-        definition: &CheckpointDefinition,
-        entries: &[Entry],
-    ) -> Result<(), Stop> {
+    async fn settle_files(&self, job: &Job, workspace: &Workspace, entries: &[Entry]) -> Result<(), Stop> {
         let desk = &job.desk;
         match Last::of(entries, WORKSPACE) {
             Last::Tree(digest) => return workspace.restore(digest).await,
@@ -206,7 +188,7 @@ impl Worker {
             Last::Nothing => {}
         }
         if !job.execution.feedback.is_empty() {
-            bring_back(desk, &workspace.room, &definition.output.artifacts).await?;
+            bring_back(desk, &workspace.room, &job.body.outputs).await?;
         }
         let kept = workspace.capture().await?;
         let pinned = kept.tree.map(|digest| Entry::Pinned { name: WORKSPACE.into(), digest });
@@ -245,15 +227,15 @@ fn specs(config: &AgentConfig, network: bool) -> Vec<ToolSpec> {
 }
 
 /// How the work is handed in.
-pub(super) fn rules(config: &AgentConfig, declared: &[ArtifactDefinition]) -> String {
+pub(super) fn rules(config: &AgentConfig, declared: &[OutputSpec]) -> String {
     if declared.is_empty() {
         return String::new();
     }
-    let line = |artifact: &ArtifactDefinition| {
+    let line = |artifact: &OutputSpec| {
         let about = artifact.description.as_deref().map_or_else(String::new, |text| format!(": {text}"));
         let schema = artifact.schema.as_ref().filter(|schema| !schema.is_null());
         let schema = schema.map_or_else(String::new, |schema| format!("; its JSON Schema is {schema}"));
-        format!("- {}{about}{schema}", file_name(artifact))
+        format!("- {}{about}{schema}", artifact.file_name())
     };
     let list = declared.iter().map(line).collect::<Vec<_>>().join("\n");
     if config.tools.iter().any(|tool| tool == FILE_OPERATIONS) {
@@ -298,25 +280,25 @@ fn file(given: &Given) -> MaterialFile {
 }
 
 /// Puts what was handed in last where it can be changed.
-async fn bring_back(desk: &Desk, room: &Room, declared: &[ArtifactDefinition]) -> Result<(), Stop> {
+async fn bring_back(desk: &Desk, room: &Room, declared: &[OutputSpec]) -> Result<(), Stop> {
     for (name, digest) in desk.engine.last_outputs(desk.execution).await? {
-        let known = declared.iter().find(|artifact| artifact.name == name);
+        let known = declared.iter().find(|artifact| *artifact.name == *name);
         let Some(artifact) = known else { continue };
         let bytes = desk.bytes(digest).await?;
-        put(&room.staging, &file_name(artifact), &bytes)?;
+        put(&room.staging, &artifact.file_name(), &bytes)?;
     }
     Ok(())
 }
 
 /// An agent without the tool for files gives its last words as the one output.
-fn hand_in(room: &Room, declared: &[ArtifactDefinition], text: &str) -> Result<(), Stop> {
+fn hand_in(room: &Room, declared: &[OutputSpec], text: &str) -> Result<(), Stop> {
     let [artifact] = declared else { return Ok(()) };
     let text = if artifact.format == Format::Md { text.trim() } else { unquoted(text.trim()) };
     // Who says nothing has handed in nothing.
     if text.is_empty() {
         return Ok(());
     }
-    Ok(put(&room.staging, &file_name(artifact), format!("{text}\n").as_bytes())?)
+    Ok(put(&room.staging, &artifact.file_name(), format!("{text}\n").as_bytes())?)
 }
 
 /// What stands inside a fence, if all of a text does.

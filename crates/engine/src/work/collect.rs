@@ -8,8 +8,9 @@ use std::path::Path;
 
 use holdpoint_core::Digest;
 use holdpoint_core::commands::record_outcome::Collected;
-use holdpoint_core::definition::{ArtifactDefinition, Format};
+use holdpoint_core::definition::Format;
 use holdpoint_core::paths::{is_plain_name, staged_name};
+use holdpoint_core::plan::body::OutputSpec;
 use holdpoint_store::SMALL_BLOB;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, fstat, openat};
 use serde_json::Value;
@@ -35,7 +36,7 @@ struct Found {
 pub(crate) async fn collect(
     desk: &Desk,
     staging: &Path,
-    declared: &[ArtifactDefinition],
+    declared: &[OutputSpec],
     returned: Option<&Value>,
     limit: u64,
 ) -> Result<Vec<Collected>, Stop> {
@@ -44,16 +45,16 @@ pub(crate) async fn collect(
     let mut found = read.map_err(|cause| Stop::new("workspace", cause.to_string()))??;
     fill(&mut found, declared, returned);
     for artifact in declared {
-        if let Some(file) = found.iter().find(|file| file.name == artifact.name) {
+        if let Some(file) = found.iter().find(|file| *file.name == *artifact.name) {
             parses(artifact.format, &file.bytes)
-                .map_err(|why| Stop::new("invalid_artifact", format!("`{}` {why}", file_name(artifact))))?;
+                .map_err(|why| Stop::new("invalid_artifact", format!("`{}` {why}", artifact.file_name())))?;
         }
     }
     let collected = keep(desk, found).await?;
     let missing: Vec<&str> = declared
         .iter()
         .filter(|artifact| collected.iter().all(|made| *made.name != *artifact.name))
-        .map(|artifact| artifact.name.as_str())
+        .map(|artifact| &*artifact.name)
         .collect();
     if missing.is_empty() {
         return Ok(collected);
@@ -67,7 +68,7 @@ pub(crate) async fn collect(
 pub(crate) async fn salvage(
     desk: &Desk,
     staging: &Path,
-    declared: &[ArtifactDefinition],
+    declared: &[OutputSpec],
     limit: u64,
 ) -> Vec<Collected> {
     let (folder, wanted) = (staging.to_owned(), declared.to_vec());
@@ -97,11 +98,6 @@ async fn keep(desk: &Desk, found: Vec<Found>) -> Result<Vec<Collected>, Stop> {
     Ok(collected)
 }
 
-/// The name that a declared output has in the staging folder.
-pub(crate) fn file_name(artifact: &ArtifactDefinition) -> String {
-    format!("{}.{}", artifact.name, artifact.format.extension())
-}
-
 /// What becomes of a file that cannot be an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Care {
@@ -111,7 +107,7 @@ enum Care {
     TakeWhatIsThere,
 }
 
-fn look(staging: &Path, declared: &[ArtifactDefinition], limit: u64, care: Care) -> Result<Vec<Found>, Stop> {
+fn look(staging: &Path, declared: &[OutputSpec], limit: u64, care: Care) -> Result<Vec<Found>, Stop> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let folder = openat(CWD, staging, flags, Mode::empty()).map_err(std::io::Error::from)?;
     let mut names = Vec::new();
@@ -134,16 +130,16 @@ fn look(staging: &Path, declared: &[ArtifactDefinition], limit: u64, care: Care)
     }
     let mut found: Vec<Found> = Vec::new();
     for name in names {
-        let long = |a: &&ArtifactDefinition| {
-            a.artifact_id.is_some_and(|id| name == staged_name(&a.name, id, a.format.extension()))
+        let long = |a: &&OutputSpec| {
+            a.artifact.is_some_and(|id| name == staged_name(&a.name, id, a.format.extension()))
         };
-        let known = declared.iter().find(|a| file_name(a) == name).or_else(|| declared.iter().find(long));
+        let known = declared.iter().find(|a| a.file_name() == name).or_else(|| declared.iter().find(long));
         let taken = |name: &str| found.iter().any(|other| other.name == name);
         let (output, format) = match known {
-            Some(artifact) => (artifact.name.clone(), artifact.format.extension().to_owned()),
+            Some(artifact) => (artifact.name.to_string(), artifact.format.extension().to_owned()),
             None => match name.rsplit_once('.') {
                 Some((stem, format)) if is_plain_name(stem) && is_plain_name(&name) => {
-                    let is_free = !taken(stem) && declared.iter().all(|artifact| artifact.name != stem);
+                    let is_free = !taken(stem) && declared.iter().all(|artifact| &*artifact.name != stem);
                     (if is_free { stem.to_owned() } else { format!("{stem}_{format}") }, format.to_owned())
                 }
                 Some(_) | None if care == Care::TakeWhatIsThere => continue,
@@ -194,18 +190,18 @@ fn read(folder: &impl std::os::fd::AsFd, name: &str, limit: u64) -> Result<Vec<u
 }
 
 /// A returned value becomes the one JSON output that was not written, or several by their names.
-fn fill(found: &mut Vec<Found>, declared: &[ArtifactDefinition], returned: Option<&Value>) {
+fn fill(found: &mut Vec<Found>, declared: &[OutputSpec], returned: Option<&Value>) {
     let Some(value) = returned.filter(|value| !value.is_null()) else { return };
-    let missing: Vec<&ArtifactDefinition> = declared
+    let missing: Vec<&OutputSpec> = declared
         .iter()
-        .filter(|a| a.format == Format::Json && !found.iter().any(|file| file.name == a.name))
+        .filter(|a| a.format == Format::Json && !found.iter().any(|file| *file.name == *a.name))
         .collect();
-    let all_named = missing.len() > 1 && missing.iter().all(|a| value.get(&a.name).is_some());
+    let all_named = missing.len() > 1 && missing.iter().all(|a| value.get(&*a.name).is_some());
     for artifact in &missing {
         let part =
-            if all_named { value.get(&artifact.name) } else { Some(value).filter(|_| missing.len() == 1) };
+            if all_named { value.get(&*artifact.name) } else { Some(value).filter(|_| missing.len() == 1) };
         let Some(bytes) = part.and_then(|part| serde_json::to_vec_pretty(part).ok()) else { continue };
         let format = artifact.format.extension().to_owned();
-        found.push(Found { name: artifact.name.clone(), format, bytes });
+        found.push(Found { name: artifact.name.to_string(), format, bytes });
     }
 }

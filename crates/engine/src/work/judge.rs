@@ -6,11 +6,10 @@ use holdpoint_agents::model::ToolSpec;
 use holdpoint_agents::prompt::fenced;
 use holdpoint_agents::talk::{self, Agent, Asked, Setting};
 use holdpoint_core::commands::record_outcome::Outcome;
-use holdpoint_core::definition::{
-    ArtifactDefinition, CheckpointDefinition, Format, Strictness, Validation, ValidationMode,
-};
+use holdpoint_core::definition::{Format, Strictness};
 use holdpoint_core::event::{Text, Usage};
 use holdpoint_core::facts::Verdict as Met;
+use holdpoint_core::plan::body::{Judge, OutputSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -39,41 +38,37 @@ struct Verdict {
 /// An output that is looked at.
 struct Shown<'a> {
     name: String,
-    declared: Option<&'a ArtifactDefinition>,
+    declared: Option<&'a OutputSpec>,
     bytes: Vec<u8>,
 }
 
 impl Worker {
     /// Checks the outputs of an attempt.
-    pub(super) async fn judge(
-        &self,
-        job: &Job,
-        definition: &CheckpointDefinition,
-        purse: &Purse,
-    ) -> Result<Outcome, Stop> {
+    pub(super) async fn judge(&self, job: &Job, purse: &Purse) -> Result<Outcome, Stop> {
         let desk = &job.desk;
         let entries = desk.open().await?;
-        let validation = &definition.output.validation;
+        let Some(judge) = job.body.judge() else {
+            return Ok(Outcome::Judged { passed: true, reasons: Vec::new(), usage: Usage::default() });
+        };
         let mut outputs = Vec::new();
         for output in &job.execution.artifacts {
-            let declared = definition.output.artifacts.iter().find(|a| a.name == *output.made.name);
+            let declared = job.body.output(&output.made.name);
             let name = format!("{}.{}", output.made.name, output.made.format);
             outputs.push(Shown { name, declared, bytes: desk.bytes(output.made.digest).await? });
         }
-        let certain = self.certain(job, validation, &outputs);
+        let certain = self.certain(job, judge, &outputs);
         if !certain.is_empty() {
             let reasons = certain.into_iter().map(Text::from).collect();
             return Ok(Outcome::Judged { passed: false, reasons, usage: Usage::default() });
         }
-        let Some(question) = question(validation, &outputs) else {
+        let Some(question) = question(judge, &outputs) else {
             return Ok(Outcome::Judged { passed: true, reasons: Vec::new(), usage: Usage::default() });
         };
         let workspace = Workspace::of(desk, Room::of(desk)?);
         let mut seat = Seat::new(self, desk, &workspace, purse, entries, job.cancel.clone()).await?;
-        seat.made_up = self.rehearsal.as_ref().map(|rehearsal| rehearsal.part(desk, definition));
-        let config = definition.execution.agent_config.as_ref();
-        let model_name =
-            config.and_then(|c| c.model.clone()).unwrap_or_else(|| self.settings.default_model.clone());
+        seat.made_up = self.rehearsal.as_ref().map(|rehearsal| rehearsal.part(job));
+        let model = job.body.agents().and_then(|agents| agents.team.model.clone());
+        let model_name = model.unwrap_or_else(|| self.settings.default_model.clone());
         let setting = Setting {
             model: &*self.model,
             model_name: &model_name,
@@ -85,14 +80,14 @@ impl Worker {
             max_context: self.settings.max_context,
             table: &seat,
         };
-        let judge =
+        let speaker =
             Agent { name: "Judge".into(), role: None, system: vec![FRAME.to_owned()], first: String::new() };
         let check = |verdict: &Verdict| {
             let silent = !verdict.passed && verdict.reasons.iter().all(|reason| reason.trim().is_empty());
             if silent { Err("a failed check has reasons".to_owned()) } else { Ok(()) }
         };
         let asked: Result<Asked<Verdict>, _> =
-            talk::ask_for(&setting, &judge, &[], "judge", &question, &verdict(), TRIES, &check).await;
+            talk::ask_for(&setting, &speaker, &[], "judge", &question, &verdict(), TRIES, &check).await;
         let Asked { value, usage } = asked.map_err(|halt| Stop::new(halt.kind, halt.message))?;
         let partly =
             outputs.iter().filter(|output| shown_of(&output.bytes) < output.bytes.len()).map(|output| {
@@ -104,10 +99,9 @@ impl Worker {
     }
 
     /// What is wrong for certain: format, schema, size.
-    fn certain(&self, job: &Job, validation: &Validation, outputs: &[Shown<'_>]) -> Vec<String> {
+    fn certain(&self, job: &Job, judge: &Judge, outputs: &[Shown<'_>]) -> Vec<String> {
         let mut wrong = Vec::new();
-        let strict = validation.schema_validation_strictness == Some(Strictness::Strict)
-            && matches!(validation.validation_mode, Some(ValidationMode::LlmSchema | ValidationMode::Both));
+        let strict = judge.schema == Some(Strictness::Strict);
         for Shown { name, declared, bytes } in outputs {
             let Some(artifact) = declared else { continue };
             if let Err(why) = parses(artifact.format, bytes) {
@@ -135,14 +129,9 @@ impl Worker {
 }
 
 /// What a model is asked, if it is asked at all.
-fn question(validation: &Validation, outputs: &[Shown<'_>]) -> Option<String> {
-    let mode = validation.validation_mode?;
-    let lenient = validation.schema_validation_strictness == Some(Strictness::Lenient)
-        && matches!(mode, ValidationMode::LlmSchema | ValidationMode::Both);
-    let custom = validation
-        .custom_validation_prompt
-        .as_deref()
-        .filter(|_| matches!(mode, ValidationMode::LlmCustom | ValidationMode::Both));
+fn question(judge: &Judge, outputs: &[Shown<'_>]) -> Option<String> {
+    let lenient = judge.schema == Some(Strictness::Lenient);
+    let custom = judge.prompt.as_deref();
     if !lenient && custom.is_none() {
         return None;
     }

@@ -26,10 +26,9 @@ use std::sync::Arc;
 
 use holdpoint_agents::mcp;
 use holdpoint_agents::model::Model;
-use holdpoint_core::Body;
 use holdpoint_core::commands::record_outcome::Outcome;
-use holdpoint_core::definition::{CheckpointDefinition, Mode};
 use holdpoint_core::event::{FailureKind, Level};
+use holdpoint_core::plan::body::Work;
 use holdpoint_core::state::run::EffectKind;
 use holdpoint_sandbox::Limits;
 use holdpoint_store::BoxFuture;
@@ -119,18 +118,19 @@ impl Worker {
         Ok(given)
     }
 
-    async fn checkpoint(&self, job: &Job, definition: &CheckpointDefinition) -> Result<Outcome, Stop> {
-        let purse = Purse::of(definition);
-        let done = match (job.kind, definition.execution.mode) {
-            (EffectKind::DoWork, Mode::Script) => match purse.look(&job.desk).await? {
+    async fn work(&self, job: &Job) -> Result<Outcome, Stop> {
+        let purse = Purse::of(&job.body);
+        let done = match (job.kind, &job.body.work) {
+            (EffectKind::DoWork, Work::Script(script)) => match purse.look(&job.desk).await? {
                 Some(_) => Err(Stop::new(FailureKind::OverBudget, "a budget is used up")),
-                None => self.script(job, definition).await,
+                None => self.script(job, script).await,
             },
-            (EffectKind::DoWork, Mode::Agentic) => self.agentic(job, definition, &purse).await,
-            (EffectKind::DoWork, Mode::HumanOnly) => {
-                return Err(Stop::new("no_executor", "a person does this work, and nobody else"));
+            (EffectKind::DoWork, Work::Agents(agents)) => self.agentic(job, agents, &purse).await,
+            (EffectKind::DoWork, Work::Command(_)) => return Ok(BuiltIn.run(job.clone()).await),
+            (EffectKind::DoWork, Work::Form(_) | Work::Outside(_)) => {
+                return Err(Stop::new("no_executor", "a person or a client does this work"));
             }
-            (EffectKind::Judge, _) => self.judge(job, definition, &purse).await,
+            (EffectKind::Judge, _) => self.judge(job, &purse).await,
         };
         job.desk.say_last([purse.took()]);
         match (done, purse.emptied()) {
@@ -143,7 +143,7 @@ impl Worker {
                     && stop.artifacts.is_empty()
                     && let Ok(room) = Room::of(&job.desk)
                 {
-                    let declared = &definition.output.artifacts;
+                    let declared = &job.body.outputs;
                     let limit = self.settings.file_bytes;
                     stop.artifacts = collect::salvage(&job.desk, &room.staging, declared, limit).await;
                 }
@@ -169,8 +169,7 @@ impl Executor for Worker {
     }
 
     fn run(&self, job: Job) -> BoxFuture<'static, Outcome> {
-        let Body::Checkpoint(definition) = &*job.body else { return BuiltIn.run(job) };
-        let (worker, definition) = (self.clone(), definition.clone());
-        Box::pin(async move { worker.checkpoint(&job, &definition).await.unwrap_or_else(Into::into) })
+        let worker = self.clone();
+        Box::pin(async move { worker.work(&job).await.unwrap_or_else(Into::into) })
     }
 }

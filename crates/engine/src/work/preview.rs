@@ -1,12 +1,12 @@
 //! What agents would be told now, without telling them.
 
 use holdpoint_agents::prompt::{Brief, Material, Shortened, TooLarge};
-use holdpoint_core::definition::CreationMode;
+use holdpoint_core::definition::{Compiled, CreationMode};
 use holdpoint_core::{ExecutionId, State, StreamId};
 use serde_json::{Value, json};
 
 use super::agents::{META, defined, materials, rules};
-use super::room::GivenFiles;
+use super::room::{GivenFiles, Missing};
 use super::shorten::wanted;
 use crate::documents::context::{RenderedContext, rendered};
 use crate::{Engine, SubmitError};
@@ -22,19 +22,18 @@ impl Engine {
         };
         let loaded = self.view(StreamId::Pipeline(pipeline)).await?;
         let State::Pipeline(pipeline) = &loaded.state else { return Ok(Vec::new()) };
-        let Some(definition) = execution.body.and_then(|digest| pipeline.bodies.get(&digest)) else {
-            return Ok(Vec::new());
-        };
-        let Some(config) = &definition.execution.agent_config else { return Ok(Vec::new()) };
-        // What is missing would be an error of the attempt; a preview shows the rest.
-        let given = GivenFiles::of(self, id).await.unwrap_or_default();
+        let compiled = execution.body.and_then(|digest| pipeline.bodies.get(&digest));
+        let Some(body) = compiled.map(Compiled::body) else { return Ok(Vec::new()) };
+        let Some(agents) = body.agents() else { return Ok(Vec::new()) };
+        let (config, instructions) = (&agents.team, agents.instructions.as_ref());
+        // What is missing is an error of the attempt; a preview shows the rest.
+        let given = GivenFiles::of(self, run, x, Missing::LeaveOut).await.unwrap_or_default();
         let materials = materials(&given, execution);
         let budget = self.inner.parts.executor.context_budget().unwrap_or(u64::MAX);
-        let short = wanted(&materials, definition, &given, budget);
-        let rules = rules(config, &definition.output.artifacts);
+        let short = wanted(&materials, instructions, &given, budget);
+        let rules = rules(config, &body.outputs);
         let feedback: Vec<String> = execution.feedback.iter().map(ToString::to_string).collect();
         let tell = |name: &str, system: &str, task: &str| {
-            let instructions = definition.instructions.as_ref();
             let brief = Brief {
                 instructions,
                 system,

@@ -5,8 +5,8 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use holdpoint_core::budget::{Account, Amounts, Budget, Reached, Scope, reached};
-use holdpoint_core::definition::CheckpointDefinition;
 use holdpoint_core::event::Entry;
+use holdpoint_core::plan::Body;
 use holdpoint_core::{PipelineId, RunId, State, StreamId};
 use holdpoint_store::{Query, SpentBy, SpentFilter};
 
@@ -22,8 +22,8 @@ pub(super) struct Purse {
 }
 
 impl Purse {
-    pub fn of(definition: &CheckpointDefinition) -> Self {
-        Self { execution: definition.execution.budget, begun: Instant::now(), empty: Mutex::default() }
+    pub fn of(body: &Body) -> Self {
+        Self { execution: body.policy.budget, begun: Instant::now(), empty: Mutex::default() }
     }
 
     /// The budget that is used up, if one is.

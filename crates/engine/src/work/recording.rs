@@ -11,7 +11,7 @@ use holdpoint_core::state::run::{EffectId, Execution, Part};
 use holdpoint_core::{ExecutionId, RunId, State, StreamId, Version};
 
 use super::agents::{CONTEXT, WORKSPACE};
-use super::room::GivenFiles;
+use super::room::{GivenFiles, Missing};
 use super::shorten::SUMMARY;
 use super::stop::Stop;
 use super::table::{Kept, recalled};
@@ -91,10 +91,10 @@ impl Engine {
         let loaded = self.view(StreamId::Run(run)).await?;
         let mut recording = Recording::default();
         let State::Run(state) = &loaded.state else { return Ok(recording) };
-        for (_, execution) in state.executions() {
+        for (x, execution) in state.executions() {
             let Some(name) = execution.name.as_deref() else { continue };
             // What is missing now was an error then, and is one again.
-            let given = GivenFiles::of(self, execution.id).await.unwrap_or_default();
+            let given = GivenFiles::of(self, run, x, Missing::LeaveOut).await.unwrap_or_default();
             let works = self.played(execution.id).await?;
             recording.visits.entry(name.to_owned()).or_default().push(Visit { given, works });
         }

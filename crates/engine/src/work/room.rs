@@ -4,14 +4,15 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use holdpoint_core::ExecutionId;
+use holdpoint_core::inputs::GivenFrom;
 use holdpoint_core::paths::temp_folder;
+use holdpoint_core::{ExecNo, RunId};
 use serde_json::{Value, json};
 
 use super::desk::Desk;
 use super::stop::Stop;
 use crate::Engine;
-use crate::documents::inputs::{GivenOutput, InputsDocument};
+use crate::given::GivenSource;
 
 /// The folders of one execution.
 #[derive(Clone, Debug)]
@@ -40,6 +41,15 @@ pub(crate) struct Given {
     pub path: String,
     pub bytes: Vec<u8>,
     pub summarise: bool,
+}
+
+/// What becomes of outputs of this run that do not exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// They are an error.
+    Refuse,
+    /// They are left out.
+    LeaveOut,
 }
 
 /// Everything that work is given.
@@ -131,31 +141,30 @@ pub(super) fn make(folder: &Path) -> io::Result<()> {
 }
 
 impl GivenFiles {
-    /// Reads what the desk's execution is given. An output of this run that is not there is an error.
+    /// Reads what the desk's execution is given. An output of this run that does not exist is an error.
     pub async fn read(desk: &Desk) -> Result<Self, Stop> {
-        Self::of(&desk.engine, desk.execution).await
+        Self::of(&desk.engine, desk.run, desk.effect.x, Missing::Refuse).await
     }
 
     /// Reads what an execution is given.
-    pub async fn of(engine: &Engine, execution: ExecutionId) -> Result<Self, Stop> {
-        let document = engine.execution_document(execution).await?;
-        Self::from(engine, &document.inputs).await
-    }
-
-    async fn from(engine: &Engine, inputs: &InputsDocument) -> Result<Self, Stop> {
+    pub async fn of(engine: &Engine, run: RunId, x: ExecNo, missing: Missing) -> Result<Self, Stop> {
         let mut all = Self::default();
-        if let Some(previous) = &inputs.previous_version {
-            match &previous.missing {
-                Some(why) => all.no_previous = Some((previous.run_version.unwrap_or(0), why.clone())),
-                None => all.previous = files(engine, previous).await?,
+        for source in engine.given(run, x).await? {
+            match (&source.found, source.from) {
+                (Some(_), GivenFrom::PreviousRun) => all.previous.extend(files(engine, &source).await?),
+                (Some(_), GivenFrom::ThisRun) => all.referenced.extend(files(engine, &source).await?),
+                (None, GivenFrom::PreviousRun) => {
+                    all.no_previous = Some((source.version().unwrap_or(0), source.why_missing()));
+                }
+                (None, GivenFrom::ThisRun) if missing == Missing::Refuse => {
+                    let (step, why) = (&source.step, source.why_missing());
+                    return Err(Stop::new(
+                        "missing_input",
+                        format!("checkpoint {step} is referred to, but {why}"),
+                    ));
+                }
+                (None, GivenFrom::ThisRun) => {}
             }
-        }
-        for referenced in &inputs.referenced_outputs {
-            if let Some(why) = &referenced.missing {
-                let id = referenced.checkpoint_id;
-                return Err(Stop::new("missing_input", format!("checkpoint {id} is referred to, but {why}")));
-            }
-            all.referenced.extend(files(engine, referenced).await?);
         }
         Ok(all)
     }
@@ -178,21 +187,19 @@ impl GivenFiles {
     }
 }
 
-async fn files(engine: &Engine, given: &GivenOutput) -> Result<Vec<Given>, Stop> {
-    let mut files = Vec::with_capacity(given.artifacts.len());
-    for artifact in &given.artifacts {
-        let digest = artifact.checksum.strip_prefix("sha256:").and_then(|hex| hex.parse().ok());
-        let Some(digest) = digest else { continue };
+async fn files(engine: &Engine, source: &GivenSource) -> Result<Vec<Given>, Stop> {
+    let mut files = Vec::new();
+    for (output, path) in source.files() {
         files.push(Given {
-            number: given.checkpoint_position.unwrap_or(0) + 1,
-            version: given.run_version.unwrap_or(1),
-            checkpoint: given.checkpoint_name.clone().unwrap_or_default(),
-            name: artifact.artifact_name.clone(),
-            format: artifact.format.clone(),
-            file: artifact.file_name.clone(),
-            path: artifact.file_path.clone(),
-            bytes: engine.bytes(digest).await?,
-            summarise: given.use_summarization,
+            number: source.position().unwrap_or(0) + 1,
+            version: source.version().unwrap_or(1),
+            checkpoint: source.name().unwrap_or_default(),
+            name: output.made.name.to_string(),
+            format: output.made.format.to_string(),
+            file: path.rsplit('/').next().unwrap_or_default().to_owned(),
+            path,
+            bytes: engine.bytes(output.made.digest).await?,
+            summarise: source.summarise,
         });
     }
     Ok(files)

@@ -5,8 +5,8 @@ use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use holdpoint_core::commands::record_outcome::Outcome;
-use holdpoint_core::definition::{CheckpointDefinition, ScriptConfig};
 use holdpoint_core::event::{Entry, Level, Usage};
+use holdpoint_core::plan::body::Script;
 use holdpoint_planted::{Moment, dies_at};
 use holdpoint_sandbox::{Ended, Interpreter, Line, Order, Quota, Status, Stream};
 use rustix::fs::OFlags;
@@ -59,11 +59,8 @@ struct Raised {
 
 impl Worker {
     /// Does the work of a script step.
-    pub(super) async fn script(&self, job: &Job, definition: &CheckpointDefinition) -> Result<Outcome, Stop> {
+    pub(super) async fn script(&self, job: &Job, config: &Script) -> Result<Outcome, Stop> {
         let desk = &job.desk;
-        let Some(config) = &definition.execution.script_config else {
-            return Err(Stop::new("no_script", "the step has no script_config"));
-        };
         let before = desk.open().await?;
         let room = Room::of(desk)?;
         let given = self.given(desk).await?;
@@ -79,31 +76,25 @@ impl Worker {
         }
         let script = self.pin(desk, &room, config, &before).await?;
         if let Some(rehearsal) = &self.rehearsal {
-            desk.log(Level::Info, &format!("{} is not run in a dry run", config.script_path), None).await?;
-            rehearsal.part(desk, definition).hand_in(&room)?;
-            let declared = &definition.output.artifacts;
+            desk.log(Level::Info, &format!("{} is not run in a dry run", config.path), None).await?;
+            rehearsal.part(job).hand_in(&room)?;
+            let declared = &job.body.outputs;
             let artifacts = collect(desk, &room.staging, declared, None, self.settings.file_bytes).await?;
             return Ok(Outcome::Done { output: None, artifacts, usage: Usage::default() });
         }
         let found = self.machine.found().await;
         let mut order = self.order(job, &room, &given, config, &script, found)?;
-        order.network = definition.execution.network == Some(true);
+        order.network = config.network;
         let level = found.sandbox.level();
-        let text = format!("{} starts", config.script_path);
+        let text = format!("{} starts", config.path);
         desk.log(Level::Info, &text, Some(json!({"sandbox": level.as_str(), "network": order.network})))
             .await?;
         let (ended, words) = self.run(desk, order).await?;
         dies_at(Moment::ScriptEnded);
         let told = read_told(&room.base.join("run/told.json")).await?;
         let value = judge_end(config, &ended, told, &words)?;
-        let artifacts = collect(
-            desk,
-            &room.staging,
-            &definition.output.artifacts,
-            value.as_ref(),
-            self.settings.file_bytes,
-        )
-        .await?;
+        let artifacts =
+            collect(desk, &room.staging, &job.body.outputs, value.as_ref(), self.settings.file_bytes).await?;
         dies_at(Moment::OutputsCollected);
         let output = value.filter(|value| value.to_string().len() <= SMALL_VALUE);
         Ok(Outcome::Done { output, artifacts, usage: Usage::default() })
@@ -114,7 +105,7 @@ impl Worker {
         &self,
         desk: &Desk,
         room: &Room,
-        config: &ScriptConfig,
+        config: &Script,
         before: &[Entry],
     ) -> Result<PathBuf, Stop> {
         let known = before.iter().find_map(|entry| match entry {
@@ -125,18 +116,18 @@ impl Worker {
             desk.bytes(digest).await?
         } else {
             let played = self.played(desk).await?;
-            let bytes = match played.and_then(|played| played.pinned.get(&config.script_path).cloned()) {
+            let bytes = match played.and_then(|played| played.pinned.get(&*config.path).cloned()) {
                 Some(bytes) => bytes,
-                None => self.find(room, &config.script_path).await?,
+                None => self.find(room, &config.path).await?,
             };
             let (digest, _) = desk.keep(bytes.clone()).await?;
-            desk.write(vec![Entry::Pinned { name: config.script_path.as_str().into(), digest }]).await?;
+            desk.write(vec![Entry::Pinned { name: config.path.clone(), digest }]).await?;
             bytes
         };
         let folder = room.base.join("run");
         let _ = tokio::fs::remove_dir_all(&folder).await;
         make(&folder)?;
-        let name = Path::new(&config.script_path).file_name().unwrap_or_default();
+        let name = Path::new(&*config.path).file_name().unwrap_or_default();
         let script = folder.join(name);
         tokio::fs::write(&script, &bytes).await?;
         tokio::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o700)).await?;
@@ -192,7 +183,7 @@ impl Worker {
         job: &Job,
         room: &Room,
         given: &GivenFiles,
-        config: &ScriptConfig,
+        config: &Script,
         script: &Path,
         found: &Found,
     ) -> Result<Order, Stop> {
@@ -205,7 +196,7 @@ impl Worker {
         let (mut order, stdin) = if script.extension().is_some_and(|extension| extension == "py") {
             let mut order = facts;
             order["script"] = json!(script);
-            order["function"] = json!(config.entry_function);
+            order["function"] = json!(config.function);
             order["folder"] = json!(room.scripts);
             order["result"] = json!(folder.join("told.json"));
             let caller = folder.join(".caller.py").display().to_string();
@@ -346,8 +337,8 @@ async fn read_told(path: &Path) -> Result<Told, Stop> {
 }
 
 /// What a script's end means: its value, or why the attempt has failed.
-fn judge_end(config: &ScriptConfig, ended: &Ended, told: Told, words: &str) -> Result<Option<Value>, Stop> {
-    let name = &config.script_path;
+fn judge_end(config: &Script, ended: &Ended, told: Told, words: &str) -> Result<Option<Value>, Stop> {
+    let name = &config.path;
     if let Some(Raised { kind, message, trace }) = told.error {
         return Err(Stop::new("script_error", format!("{name} raised {kind}: {message}")).traced(&trace));
     }

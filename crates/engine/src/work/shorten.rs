@@ -5,7 +5,7 @@ use holdpoint_agents::prompt::{
 };
 use holdpoint_agents::talk::{self, Agent, Discussion, Setting};
 use holdpoint_core::Digest;
-use holdpoint_core::definition::CheckpointDefinition;
+use holdpoint_core::definition::Instructions;
 use holdpoint_core::event::{Entry, FailureKind, Level, Usage};
 
 use super::Worker;
@@ -25,12 +25,12 @@ impl Worker {
         desk: &Desk,
         setting: &Setting<'_>,
         materials: &mut [Material],
-        definition: &CheckpointDefinition,
+        instructions: Option<&Instructions>,
         given: &GivenFiles,
         noted: &Noted,
         usage: &mut Usage,
     ) -> Result<(), Stop> {
-        let wanted = wanted(materials, definition, given, budget(self.settings.max_context))
+        let wanted = wanted(materials, instructions, given, budget(self.settings.max_context))
             .map_err(|cause| Stop::new("context_too_large", cause.to_string()))?;
         for (m, f, how) in wanted {
             let file = &mut materials[m].files[f];
@@ -115,11 +115,10 @@ pub(super) fn budget(max_context: u64) -> u64 {
 /// Which files are to be shortened, and how: those that do not fit, and those that a definition wants summarised.
 pub(super) fn wanted(
     materials: &[Material],
-    definition: &CheckpointDefinition,
+    instructions: Option<&Instructions>,
     given: &GivenFiles,
     budget: u64,
 ) -> Result<Vec<(usize, usize, Shortened)>, TooLarge> {
-    let instructions = definition.instructions.as_ref();
     let frame = Brief { instructions, ..Brief::default() }.told();
     let fixed = tokens(&frame.user) + frame.system.iter().map(|text| tokens(text)).sum::<u64>();
     let mut wanted = shorten_to_fit(materials, fixed, budget)?;

@@ -8,7 +8,7 @@ use futures_util::StreamExt;
 use holdpoint_core::commands::record_outcome::Outcome;
 use holdpoint_core::commands::start_run::{Source, StartRun};
 use holdpoint_core::event::{Failure, Usage};
-use holdpoint_core::plan::{Body, Plan, Task};
+use holdpoint_core::plan::{Body, Plan};
 use holdpoint_core::state::RunState;
 use holdpoint_core::{Command, CommandId, RunId, Seq, State, StepId, StreamId, Timestamp};
 use holdpoint_engine::clock::{Clock, IdSource};
@@ -17,7 +17,6 @@ use holdpoint_engine::tree::Options;
 use holdpoint_engine::{Engine, Filter, Parts, PlainEvaluator};
 use holdpoint_store::BoxFuture;
 use holdpoint_store::memory::{MemoryDisk, MemoryLog};
-use serde_json::json;
 use uuid::Uuid;
 
 /// A home in memory.
@@ -204,17 +203,9 @@ pub fn retried(steps: u32) -> Plan {
 fn plan(steps: u32, retries: u32) -> Plan {
     let ids = (1..=steps).map(|n| StepId::new(&format!("s{n}")));
     let mut plan = Plan::linear(ids.clone().map(|id| (id.clone(), id.0)));
-    let task = Task {
-        executor: "note".into(),
-        args: json!({"note": "x"}),
-        retries,
-        retry_delay_seconds: 5,
-        approve_start: false,
-        approve_complete: false,
-        max_revisions: 0,
-        timeout_seconds: None,
-    };
-    let body = Arc::new(Body::Task(task));
+    let mut body = Body::command(["note", "x"]);
+    (body.policy.max_attempts, body.policy.retry_delay_seconds) = (1 + retries, 5);
+    let body = Arc::new(body);
     plan.bodies = ids.map(|id| (id, body.clone())).collect::<BTreeMap<_, _>>();
     plan
 }

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use holdpoint_core::event::{Made, RunEvent};
-use holdpoint_core::plan::Policy;
+use holdpoint_core::plan::body::Policy;
 use holdpoint_core::state::run::AskKind;
-use holdpoint_core::{ActorKind, ArtifactRecordId, Body, Digest, ExecNo, GateId, RunId, State, StreamId};
+use holdpoint_core::{ActorKind, ArtifactRecordId, Digest, ExecNo, GateId, RunId, State, StreamId};
 
 use super::{Found, Moment};
 use crate::mirror::Mirror;
@@ -101,7 +101,7 @@ impl<'m> Gates<'m> {
                 self.let_begin.insert((run, *x));
             }
             RunEvent::AttemptBegan { x, revision: 0, attempt: 1, .. } => {
-                let asks = self.policy(moment, *x).is_some_and(|policy| policy.approve_start);
+                let asks = self.policy(moment, *x).is_some_and(|policy| policy.approve_start.is_needed());
                 if asks && !self.let_begin.contains(&(run, *x)) {
                     found.push(format!("I13: {x} of run {run} began without approval"));
                 }
@@ -140,7 +140,7 @@ impl<'m> Gates<'m> {
     /// I13, I14: what needs approval has it, and nothing else is promoted.
     fn completed(&self, moment: &Moment<'_>, x: ExecNo) -> Option<String> {
         let run = moment.run;
-        let asks = self.policy(moment, x).is_some_and(|policy| policy.approve_complete);
+        let asks = self.policy(moment, x).is_some_and(|policy| policy.approve_complete.is_needed());
         let promoted = self.promoted.get(&x).cloned().unwrap_or_default();
         match self.approved.get(&x) {
             None if asks => Some(format!("I13: {x} of run {run} was completed without approval")),
@@ -162,17 +162,22 @@ impl<'m> Gates<'m> {
         let began = self.began.get(&moment.run);
         let starts = asked.kind == AskKind::Start;
         let author = if starts { began } else { self.authors.get(&(moment.run, x)) };
-        if !policy.approvers.is_empty() && !policy.approvers.contains(&name) {
+        if !policy.approve_complete.approvers.is_empty() && !policy.approve_complete.approvers.contains(&name)
+        {
             found.push(format!("I13: {name} approved at gate {gate} and is no approver"));
         }
         if !asked.agreed.insert(name.clone()) {
             found.push(format!("I13: {name} approved twice at gate {gate}"));
         }
-        if policy.approvals > 1 && author == Some(&name) {
+        if policy.approve_complete.needed > 1 && author == Some(&name) {
             found.push(format!("I13: {name} approved an own request at gate {gate}"));
         }
-        if more != (asked.agreed.len() < policy.approvals as usize) {
-            found.push(format!("I13: gate {gate} has {} of {}", asked.agreed.len(), policy.approvals));
+        if more != (asked.agreed.len() < policy.approve_complete.needed as usize) {
+            found.push(format!(
+                "I13: gate {gate} has {} of {}",
+                asked.agreed.len(),
+                policy.approve_complete.needed
+            ));
         }
         found
     }
@@ -229,10 +234,10 @@ impl<'m> Gates<'m> {
             let State::Pipeline(state) = moment.states.get(&StreamId::Pipeline(pipeline))? else {
                 return None;
             };
-            return Some(Body::Checkpoint(state.bodies.get(&body)?.clone()).policy());
+            return Some(state.bodies.get(&body)?.body().policy.clone());
         }
         let plan = self.mirror.plan(moment.after.plan?)?;
-        Some(plan.bodies.get(&execution.place.step)?.policy())
+        Some(plan.bodies.get(&execution.place.step)?.policy.clone())
     }
 }
 

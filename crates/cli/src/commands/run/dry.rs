@@ -11,6 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use holdpoint_agents::model::Providers;
+use holdpoint_core::definition::{CheckpointDefinition, Compiled};
 use holdpoint_core::state::PipelineState;
 use holdpoint_core::{Actor, PipelineId, State, StreamId};
 use holdpoint_engine::work::Rehearsal;
@@ -133,9 +134,10 @@ fn without_delays(api: &Api, pipeline: &str) -> Result<(), Problem> {
 fn drop_delays(pipeline: &mut PipelineState) -> bool {
     let mut changed = false;
     for body in pipeline.checkpoints.values().map(|checkpoint| checkpoint.body) {
-        let Some(definition) = pipeline.bodies.get_mut(&body) else { continue };
-        let delay = &mut Arc::make_mut(definition).execution.retry_config.retry_delay_seconds;
-        changed |= std::mem::take(delay) > 0;
+        let Some(compiled) = pipeline.bodies.get_mut(&body) else { continue };
+        let mut definition = CheckpointDefinition::clone(compiled.definition());
+        changed |= std::mem::take(&mut definition.execution.retry_config.retry_delay_seconds) > 0;
+        *compiled = Compiled::new(definition.into());
     }
     changed
 }

@@ -1,6 +1,7 @@
 //! Made-up content: of a declared format, and of the form that a JSON Schema asks for.
 
-use holdpoint_core::definition::{ArtifactDefinition, Format};
+use holdpoint_core::definition::Format;
+use holdpoint_core::plan::body::OutputSpec;
 use serde_json::{Map, Value, json};
 
 /// What is said where nothing particular is asked for.
@@ -22,7 +23,7 @@ pub enum Fill {
 }
 
 /// The content of an output that nobody has given.
-pub fn text_for(artifact: &ArtifactDefinition) -> String {
+pub fn text_for(artifact: &OutputSpec) -> String {
     let name = &artifact.name;
     match artifact.format {
         Format::Json => {
@@ -249,13 +250,8 @@ mod tests {
         for format in
             [Format::Json, Format::Md, Format::Mmd, Format::Txt, Format::Py, Format::Html, Format::Csv]
         {
-            let artifact = ArtifactDefinition {
-                artifact_id: None,
-                name: "out".to_owned(),
-                format,
-                description: None,
-                schema: None,
-            };
+            let artifact =
+                OutputSpec { artifact: None, name: "out".into(), format, description: None, schema: None };
             let text = text_for(&artifact);
             assert_eq!(super::super::super::formats::parses(format, text.as_bytes()), Ok(()));
         }

@@ -12,14 +12,13 @@ use holdpoint_agents::prompt::tokens;
 use holdpoint_agents::talk::Halt;
 use holdpoint_agents::tools::FILE_OPERATIONS;
 use holdpoint_core::ExecutionId;
-use holdpoint_core::definition::{ArtifactDefinition, CheckpointDefinition};
 use holdpoint_core::event::Usage;
+use holdpoint_core::plan::body::OutputSpec;
 use serde_json::{Value, json};
 
-use super::collect::file_name;
-use super::desk::Desk;
 use super::room::{Room, put};
 use super::stop::Stop;
+use crate::executor::Job;
 use made_up::{Fill, from_schema, text_for};
 pub use stubs::{Stub, Stubs};
 
@@ -46,30 +45,28 @@ impl Rehearsal {
     }
 
     /// What one attempt, or its check, is played with.
-    pub(super) fn part(&self, desk: &Desk, definition: &CheckpointDefinition) -> Played {
+    pub(super) fn part(&self, job: &Job) -> Played {
         let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
-        let attempts = begun.entry(desk.execution).or_default();
-        let this = (desk.effect.revision, desk.effect.attempt);
+        let attempts = begun.entry(job.execution.id).or_default();
+        let this = (job.effect.revision, job.effect.attempt);
         let number = attempts.iter().position(|attempt| *attempt == this).unwrap_or_else(|| {
             attempts.push(this);
             attempts.len() - 1
         });
-        let stub = self.stubs.of(&definition.checkpoint_name, number);
-        let agents = definition.execution.agent_config.as_ref();
-        let has_files = agents.is_some_and(|config| config.tools.iter().any(|tool| tool == FILE_OPERATIONS));
-        Played {
-            stub,
-            outputs: definition.output.artifacts.clone(),
-            has_files,
-            price_of: self.price_of.clone(),
-        }
+        let stub =
+            self.stubs.of(job.execution.name.as_deref().unwrap_or(&job.execution.place.step.0), number);
+        let has_files = job
+            .body
+            .agents()
+            .is_some_and(|agents| agents.team.tools.iter().any(|tool| tool == FILE_OPERATIONS));
+        Played { stub, outputs: job.body.outputs.clone(), has_files, price_of: self.price_of.clone() }
     }
 }
 
 /// One piece of work that is played.
 pub(super) struct Played {
     stub: Stub,
-    outputs: Vec<ArtifactDefinition>,
+    outputs: Vec<OutputSpec>,
     /// Whether outputs are handed in as files.
     has_files: bool,
     price_of: PriceOf,
@@ -82,7 +79,7 @@ impl Played {
             return Err(Stop::new(STUB_ERROR, error));
         }
         for artifact in &self.outputs {
-            put(&room.staging, &file_name(artifact), self.content(artifact).as_bytes())?;
+            put(&room.staging, &artifact.file_name(), self.content(artifact).as_bytes())?;
         }
         Ok(())
     }
@@ -127,11 +124,11 @@ impl Played {
         let last = question.messages.last();
         let handed_in = last.is_some_and(|message| message.content.iter().any(is_result));
         if self.has_files && !handed_in && !self.outputs.is_empty() {
-            let write = |(n, artifact): (usize, &ArtifactDefinition)| Part::ToolUse {
+            let write = |(n, artifact): (usize, &OutputSpec)| Part::ToolUse {
                 id: format!("made_up_{}_{n}", question.messages.len()),
                 name: FILE_OPERATIONS.to_owned(),
                 input: json!({
-                    "operation": "write", "path": file_name(artifact), "content": self.content(artifact),
+                    "operation": "write", "path": artifact.file_name(), "content": self.content(artifact),
                 }),
             };
             return self.outputs.iter().enumerate().map(write).collect();
@@ -144,8 +141,8 @@ impl Played {
         vec![Part::Text { text }]
     }
 
-    fn content(&self, artifact: &ArtifactDefinition) -> String {
-        match self.stub.artifacts.get(&artifact.name) {
+    fn content(&self, artifact: &OutputSpec) -> String {
+        match self.stub.artifacts.get(&*artifact.name) {
             Some(Value::String(text)) => text.clone(),
             Some(value) => serde_json::to_string_pretty(value).unwrap_or_default(),
             None => text_for(artifact),

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use holdpoint_core::definition::{CheckpointDefinition, Compiled};
 use holdpoint_core::state::run::Execution;
 use holdpoint_core::state::{PipelineState, RunState};
 use holdpoint_core::{RunId, State, StreamId};
@@ -67,8 +68,8 @@ fn soften(pipeline: &mut PipelineState) {
     let order: Vec<_> = pipeline.order.iter().copied().collect();
     for id in order {
         let Some(body) = pipeline.checkpoints.get(&id).map(|checkpoint| checkpoint.body) else { continue };
-        if let Some(definition) = pipeline.bodies.get_mut(&body) {
-            let definition = Arc::make_mut(definition);
+        if let Some(compiled) = pipeline.bodies.get_mut(&body) {
+            let mut definition = CheckpointDefinition::clone(compiled.definition());
             definition.execution.retry_config.retry_delay_seconds = 0;
             definition.execution.budget = None;
             for approver in &mut definition.human_interaction.approvers {
@@ -76,6 +77,7 @@ fn soften(pipeline: &mut PipelineState) {
                     approver.push_str(" (replay)");
                 }
             }
+            *compiled = Compiled::new(definition.into());
         }
     }
 }
