@@ -29,6 +29,23 @@ const WORTH_PACKING: usize = 128;
 struct Stream {
     id: i64,
     /// Where it stands; unknown after another connection committed.
+    /// The newest of its rows that this handle has written.
+    row: Option<Span>,
+}
+
+/// Where the events of one row of the log stand.
+#[derive(Clone, Copy)]
+struct Span {
+    first: u64,
+    count: u64,
+    seq: u64,
+}
+
+impl Span {
+    fn position(self, version: u64) -> Option<i64> {
+        let after = version.checked_sub(self.first).filter(|after| *after < self.count)?;
+        Some((self.seq + after) as i64)
+    }
     version: Option<u64>,
 }
 
@@ -67,7 +84,7 @@ impl Books {
         Self {
             owner,
             entries: Entries::new(),
-            statements: Statements::new(),
+            statements: Statements::default(),
             streams: HashMap::new(),
             names: Names::default(),
             next: None,
@@ -164,7 +181,7 @@ impl Books {
             return Ok(id);
         }
         let id = number_stream(conn, stream)?;
-        self.streams.insert(stream, Stream { id, version: None });
+        self.streams.insert(stream, Stream { id, version: None, row: None });
         Ok(id)
     }
 
@@ -179,7 +196,7 @@ impl Books {
         }
         let id = stream_number(conn, stream)?;
         if let Some(id) = id {
-            self.streams.insert(stream, Stream { id, version: None });
+            self.streams.insert(stream, Stream { id, version: None, row: None });
         }
         Ok(id)
     }
@@ -241,6 +258,19 @@ impl Books {
         let session = self.names.session(conn, row.session, seq)?;
         conn.prepare_cached("INSERT INTO log VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?.execute(params![
             seq as i64,
+        let count = u64::from(row.count);
+        let span = Span { first: row.first.0, count, seq };
+        let known = self.streams.get_mut(&row.stream).expect("it was given a number before");
+        let before = known.row.replace(span);
+        known.version = Some(row.first.0 + count - 1);
+        // A step changes the row that the step before it has made, so the log is seldom asked.
+        let position = |version: u32| {
+            let version = u64::from(version);
+            match span.position(version).or_else(|| before?.position(version)) {
+                Some(seq) => Ok(Some(seq)),
+                None => position_of(conn, stream, version),
+            }
+        };
             stream,
             row.first.0 as i64,
             row.count,
@@ -254,12 +284,10 @@ impl Books {
         ])?;
         for (seq, changes) in (seq..).zip(&row.changes) {
             for change in changes {
-                self.statements.apply(conn, stream, seq, change)?;
+                self.statements.apply(conn, stream, seq, change, position)?;
             }
         }
-        let version = Some(row.first.0 + u64::from(row.count) - 1);
-        self.streams.insert(row.stream, Stream { id: stream, version });
-        self.next = Some(seq + u64::from(row.count));
+        self.next = Some(seq + count);
         Ok(())
     }
 
@@ -300,6 +328,15 @@ impl Books {
         let seq = holdpoint_core::Seq;
         Ok(Receipt { first: seq(first), last: seq(last), leases })
     }
+/// Where the event of a stream with a version stands.
+fn position_of(conn: &Connection, stream: i64, version: u64) -> rusqlite::Result<Option<i64>> {
+    conn.prepare_cached(
+        "SELECT seq + ?2 - version FROM log WHERE stream=?1 AND version<=?2 ORDER BY version DESC LIMIT 1",
+    )?
+    .query_row([stream, version as i64], |row| row.get(0))
+    .optional()
+}
+
 }
 
 /// The digest that stands before a fold's bytes.
@@ -358,6 +395,8 @@ pub(crate) fn remove_blobs(
         conn.prepare_cached("DELETE FROM blobs WHERE digest = ? AND at < ? RETURNING length(bytes)")?;
     for digest in digests {
         let size = statement.query_row(params![digest.0.as_slice(), older.0], |row| row.get::<_, i64>(0));
+        } else if row.is_misplaced() {
+            "a change that does not stand with its event"
         if let Some(size) = size.optional()? {
             swept.blobs += 1;
             swept.bytes += size as u64;

@@ -18,7 +18,7 @@ use tokio::sync::watch;
 
 use crate::batch::{Books, Packed, last_seq};
 use crate::checkpoint::Checkpoints;
-use crate::connect::{Place, Turnstile, failed};
+use crate::connect::{PATIENCE, Place, Turnstile, failed};
 use crate::follow::Follower;
 use crate::integrity::{self, Holder, Integrity};
 use crate::owners::{Owner, Witness};
@@ -88,6 +88,7 @@ impl SqliteLog {
             data_version: -1,
             pace: Pace::default(),
         };
+            patience: PATIENCE,
         let desk = Arc::new(Desk::new(writer));
         let works = Arc::clone(&desk);
         let thread = std::thread::Builder::new().name("holdpoint-write".to_owned());

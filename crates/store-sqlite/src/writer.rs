@@ -85,6 +85,8 @@ pub(crate) struct Writer {
 /// How long batches take, and how many were in the last one.
 #[derive(Default)]
 pub(crate) struct Pace {
+    /// How long the connection waits for a lock of another program, as it was last told.
+    pub(crate) patience: Duration,
     took: Option<Duration>,
     last: usize,
 }
@@ -170,6 +172,10 @@ impl Writer {
             Err(error) => {
                 refuse(jobs, || error.clone().into());
                 return true;
+        if let Err(error) = self.be_patient(PATIENCE) {
+            refuse(jobs, || refused(&error));
+            return true;
+        }
             }
         };
         self.checkpoints.finish(&self.conn);
@@ -202,20 +208,18 @@ impl Writer {
         if !self.pace.lets_one_go() || !self.checkpoints.at_rest() {
             return Some(false);
         }
-        let Some(turn) = self.turnstile.try_pass() else { return Some(false) };
-        let patience = |time| self.conn.busy_timeout(time);
-        if patience(Duration::ZERO).is_err() {
+        if self.be_patient(Duration::ZERO).is_err() {
             return Some(false);
         }
         let jobs = std::slice::from_mut(job);
         let tried = attempt(&self.conn, &mut self.books, &mut self.data_version, &self.head, jobs);
-        let restored = self.conn.busy_timeout(PATIENCE);
         drop(turn);
         let outcome = match tried {
+        let Some(turn) = self.turnstile.try_pass() else { return Some(false) };
             // The thread tries it once more, with patience.
             Err(Failed::Before(_)) => return Some(false),
             Err(Failed::InCommit(error)) => Err(error),
-            Ok(()) => restored,
+            Ok(()) => Ok(()),
         };
         self.ended(jobs, began, outcome, false).then_some(true)
     }
@@ -225,6 +229,15 @@ impl Writer {
         jobs: &mut [Job],
         began: Instant,
         outcome: Result<(), rusqlite::Error>,
+    /// Has the connection wait so long for another program. It stays so: mostly the next commit is like this one.
+    fn be_patient(&mut self, patience: Duration) -> rusqlite::Result<()> {
+        if self.patience != patience {
+            self.conn.busy_timeout(patience)?;
+            self.patience = patience;
+        }
+        Ok(())
+    }
+
         may_wait: bool,
     ) -> bool {
         self.pace.took(began.elapsed(), jobs.len());

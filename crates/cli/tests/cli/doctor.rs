@@ -163,7 +163,7 @@ fn settings_that_cannot_be_read_fail() {
 #[test]
 fn tables_that_differ_from_the_log_are_found_and_mended() {
     let sandbox = home::with_runs();
-    Database::of(&sandbox).change("UPDATE execution SET status = 'completed' WHERE n = 1");
+    Database::of(&sandbox).change("UPDATE execution SET status = 'completed' WHERE x = 1");
     Database::of(&sandbox).change("DELETE FROM run WHERE seq = (SELECT min(seq) FROM run)");
     let before = sandbox.run(&["audit", "verify"]);
     let tables = |arguments: &[&str]| sections(&sandbox.run(arguments), &["tables"]);
