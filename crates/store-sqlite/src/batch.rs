@@ -7,9 +7,8 @@
 use std::collections::HashMap;
 
 use holdpoint_core::{Digest, StreamId, Timestamp, Version};
-use holdpoint_store::{Append, Key, NewRow, Receipt, Refused, SavedFold, SmallBlob, StoreError, Swept};
+use holdpoint_store::{Append, Key, NewRow, Receipt, Refused, SmallBlob, StoreError, Swept};
 use rusqlite::{Connection, OptionalExtension as _, params};
-use sha2::{Digest as _, Sha256};
 
 use crate::names::{Names, number_stream, stream_number};
 use crate::owners::Owner;
@@ -29,6 +28,7 @@ const WORTH_PACKING: usize = 128;
 struct Stream {
     id: i64,
     /// Where it stands; unknown after another connection committed.
+    version: Option<u64>,
     /// The newest of its rows that this handle has written.
     row: Option<Span>,
 }
@@ -46,7 +46,6 @@ impl Span {
         let after = version.checked_sub(self.first).filter(|after| *after < self.count)?;
         Some((self.seq + after) as i64)
     }
-    version: Option<u64>,
 }
 
 /// What the writer remembers between batches.
@@ -165,16 +164,6 @@ impl Books {
         self.receipt(conn, append, first, last).map(Ok)
     }
 
-    /// Keeps a fold instead of the one before it, sealed: no chain covers it, and a wrong state would be
-    /// believed.
-    pub(crate) fn save_fold(&mut self, conn: &Connection, fold: &SavedFold) -> rusqlite::Result<()> {
-        let stream = self.stream_id(conn, fold.stream)?;
-        let sealed = [&seal(fold).0, fold.bytes.as_slice()].concat();
-        conn.prepare_cached("INSERT OR REPLACE INTO folds VALUES(?, ?, ?, ?, ?)")?
-            .execute(params![stream, fold.version.0 as i64, fold.hash.0, fold.code, sealed])
-            .map(|_| ())
-    }
-
     /// The number of a stream, which it is given when it has none.
     pub(crate) fn stream_id(&mut self, conn: &Connection, stream: StreamId) -> rusqlite::Result<i64> {
         if let Some(id) = self.known_stream(conn, stream)? {
@@ -258,6 +247,17 @@ impl Books {
         let session = self.names.session(conn, row.session, seq)?;
         conn.prepare_cached("INSERT INTO log VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?.execute(params![
             seq as i64,
+            stream,
+            row.first.0 as i64,
+            row.count,
+            row.at.0,
+            actor,
+            shape,
+            session,
+            row.command.0.as_bytes().as_slice(),
+            row.hash.0.as_slice(),
+            row.bytes,
+        ])?;
         let count = u64::from(row.count);
         let span = Span { first: row.first.0, count, seq };
         let known = self.streams.get_mut(&row.stream).expect("it was given a number before");
@@ -271,17 +271,6 @@ impl Books {
                 None => position_of(conn, stream, version),
             }
         };
-            stream,
-            row.first.0 as i64,
-            row.count,
-            row.at.0,
-            actor,
-            shape,
-            session,
-            row.command.0.as_bytes().as_slice(),
-            row.hash.0.as_slice(),
-            row.bytes,
-        ])?;
         for (seq, changes) in (seq..).zip(&row.changes) {
             for change in changes {
                 self.statements.apply(conn, stream, seq, change, position)?;
@@ -328,27 +317,6 @@ impl Books {
         let seq = holdpoint_core::Seq;
         Ok(Receipt { first: seq(first), last: seq(last), leases })
     }
-/// Where the event of a stream with a version stands.
-fn position_of(conn: &Connection, stream: i64, version: u64) -> rusqlite::Result<Option<i64>> {
-    conn.prepare_cached(
-        "SELECT seq + ?2 - version FROM log WHERE stream=?1 AND version<=?2 ORDER BY version DESC LIMIT 1",
-    )?
-    .query_row([stream, version as i64], |row| row.get(0))
-    .optional()
-}
-
-}
-
-/// The digest that stands before a fold's bytes.
-pub(crate) fn seal(fold: &SavedFold) -> Digest {
-    let mut hash = Sha256::new();
-    hash.update(fold.stream.uuid().as_bytes());
-    hash.update([fold.stream.kind() as u8]);
-    hash.update(fold.version.0.to_be_bytes());
-    hash.update(fold.hash.0);
-    hash.update(fold.code.to_be_bytes());
-    hash.update(&fold.bytes);
-    Digest(hash.finalize().into())
 }
 
 /// The position of the last event in the log.
@@ -358,6 +326,15 @@ pub(crate) fn last_seq(conn: &Connection) -> rusqlite::Result<u64> {
         .query_row([], |row| row.get::<_, i64>(0))
         .optional()?;
     Ok(last.unwrap_or(0) as u64)
+}
+
+/// Where the event of a stream with a version stands.
+fn position_of(conn: &Connection, stream: i64, version: u64) -> rusqlite::Result<Option<i64>> {
+    conn.prepare_cached(
+        "SELECT seq + ?2 - version FROM log WHERE stream=?1 AND version<=?2 ORDER BY version DESC LIMIT 1",
+    )?
+    .query_row([stream, version as i64], |row| row.get(0))
+    .optional()
 }
 
 /// What a key was used for, unless that is too long ago.
@@ -395,8 +372,6 @@ pub(crate) fn remove_blobs(
         conn.prepare_cached("DELETE FROM blobs WHERE digest = ? AND at < ? RETURNING length(bytes)")?;
     for digest in digests {
         let size = statement.query_row(params![digest.0.as_slice(), older.0], |row| row.get::<_, i64>(0));
-        } else if row.is_misplaced() {
-            "a change that does not stand with its event"
         if let Some(size) = size.optional()? {
             swept.blobs += 1;
             swept.bytes += size as u64;
@@ -420,6 +395,8 @@ fn well_formed(append: &Append) -> Result<(), StoreError> {
             "a row without events"
         } else if row.changes.len() != row.count as usize {
             "a row whose changes are not one list per event"
+        } else if row.is_misplaced() {
+            "a change that does not stand with its event"
         } else {
             continue;
         };

@@ -66,7 +66,15 @@ CREATE TABLE folds(
     version INTEGER NOT NULL,
     hash BLOB NOT NULL,
     code INTEGER NOT NULL,
+    pieces INTEGER NOT NULL,
     bytes BLOB NOT NULL
+);
+CREATE TABLE fold_pieces(
+    stream INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    n INTEGER NOT NULL,
+    bytes BLOB NOT NULL,
+    PRIMARY KEY(stream, version, n)
 );
 CREATE TABLE blobs(
     digest BLOB PRIMARY KEY,
