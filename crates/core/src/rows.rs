@@ -2,7 +2,7 @@
 //!
 //! A backend only knows how to create these tables, write a row and answer a list. Every row belongs to
 //! exactly one stream and is named by an ordinal inside it, so that rebuilding and comparing work stream by
-//! stream. `stream`, `n` and `seq` (where the row was first written) stand in every table.
+//! stream. `stream`, `n` and `seq` (where the row was written) stand in every table.
 
 use std::sync::Arc;
 
@@ -76,6 +76,22 @@ pub struct TableDef {
     pub unique: &'static [&'static str],
     /// Columns by which rows can be listed, in the order of `seq`.
     pub listed_by: &'static [&'static str],
+    /// How the rows stand on a disk.
+    pub order: Order,
+    /// Two columns: where the second one has a value, rows can be found by their stream and the first one. The engine
+    /// does not ask so; the documented views of a database do.
+    pub found_by: Option<(&'static str, &'static str)>,
+}
+
+/// How the rows of a table stand on a disk: a hint, which changes no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// By stream and ordinal. An ordinal is whatever the projection counts.
+    Stream,
+    /// By position. The rows that many streams write at once then share a page of a commit. A row is put with the
+    /// event that makes it, at most one per event, and its ordinal is the event's version: the log knows at which
+    /// position that is, so no second index is written.
+    Position,
 }
 
 /// A change of rows that belong to the stream whose event is projected.
@@ -93,7 +109,7 @@ pub type Cells = Vec<(&'static str, Cell)>;
 /// What happens to rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Op {
-    /// Writes the row `n` whole; columns that are not given are null.
+    /// Writes the row `n`, which is not there yet; columns that are not given are null.
     Put(u32, Cells),
     /// Sets some columns of the row `n`, if it exists.
     Patch(u32, Cells),
@@ -220,6 +236,8 @@ static PIPELINE: TableDef = TableDef {
     ],
     unique: &["id"],
     listed_by: &["deleted"],
+    order: Order::Stream,
+    found_by: None,
 };
 
 static CHECKPOINT: TableDef = TableDef {
@@ -242,6 +260,8 @@ static CHECKPOINT: TableDef = TableDef {
     ],
     unique: &["id"],
     listed_by: &[],
+    order: Order::Stream,
+    found_by: None,
 };
 
 static RUN: TableDef = TableDef {
@@ -276,12 +296,15 @@ static RUN: TableDef = TableDef {
     ],
     unique: &["id", "family"],
     listed_by: &["pipeline", "status", "session"],
+    order: Order::Stream,
+    found_by: None,
 };
 
 static EXECUTION: TableDef = TableDef {
     table: Table::Execution,
     name: "execution",
     columns: &[
+        ("x", Kind::Int),
         ("step", Kind::Text),
         ("position", Kind::Int),
         ("visit", Kind::Int),
@@ -299,6 +322,9 @@ static EXECUTION: TableDef = TableDef {
     ],
     unique: &[],
     listed_by: &[],
+    order: Order::Position,
+    // Executions of pipelines' runs have an output path, those of other runs none.
+    found_by: Some(("x", "output_path")),
 };
 
 static LOG_LINE: TableDef = TableDef {
@@ -314,6 +340,8 @@ static LOG_LINE: TableDef = TableDef {
     ],
     unique: &[],
     listed_by: &["execution"],
+    order: Order::Stream,
+    found_by: None,
 };
 
 static INTERACTION: TableDef = TableDef {
@@ -331,6 +359,8 @@ static INTERACTION: TableDef = TableDef {
     ],
     unique: &[],
     listed_by: &["execution"],
+    order: Order::Stream,
+    found_by: None,
 };
 
 static ARTIFACT: TableDef = TableDef {
@@ -355,6 +385,8 @@ static ARTIFACT: TableDef = TableDef {
     ],
     unique: &["id"],
     listed_by: &["execution"],
+    order: Order::Position,
+    found_by: None,
 };
 
 static SPENDING: TableDef = TableDef {
@@ -378,6 +410,8 @@ static SPENDING: TableDef = TableDef {
     ],
     unique: &[],
     listed_by: &["pipeline", "run"],
+    order: Order::Stream,
+    found_by: None,
 };
 
 static GATE: TableDef = TableDef {
@@ -406,6 +440,8 @@ static GATE: TableDef = TableDef {
     ],
     unique: &["id"],
     listed_by: &["open", "open_in"],
+    order: Order::Stream,
+    found_by: None,
 };
 
 static ROLLBACK: TableDef = TableDef {
@@ -428,6 +464,8 @@ static ROLLBACK: TableDef = TableDef {
     ],
     unique: &["id"],
     listed_by: &["source_run"],
+    order: Order::Stream,
+    found_by: None,
 };
 
 static ARCHIVED_ITEM: TableDef = TableDef {
@@ -444,6 +482,8 @@ static ARCHIVED_ITEM: TableDef = TableDef {
     ],
     unique: &[],
     listed_by: &["rollback"],
+    order: Order::Stream,
+    found_by: None,
 };
 
 #[cfg(test)]
@@ -455,9 +495,11 @@ mod tests {
         for table in Table::ALL {
             let def = table.def();
             assert_eq!(def.table, table);
-            for column in def.unique.iter().chain(def.listed_by) {
+            let found_by = def.found_by.iter().flat_map(|(column, other)| [column, other]);
+            for column in def.unique.iter().chain(def.listed_by).chain(found_by) {
                 assert!(def.kind(column).is_some(), "{}.{column}", def.name);
             }
+            assert!(def.columns.len() < 32, "{}: stores write sets of columns as numbers", def.name);
         }
     }
 }

@@ -135,6 +135,8 @@ struct Run {
     version: u64,
     hash: Digest,
     step: u32,
+    /// The version of the event that made the present execution, which names its row.
+    row: u32,
 }
 
 impl Run {
@@ -142,7 +144,7 @@ impl Run {
         let id = Uuid::from_u128(
             0x0190_0000_0000_7000_8000_0000_0000_0000 | (u128::from(n) << 80) | u128::from(n),
         );
-        Self { id, version: 0, hash: Digest::ZERO, step: 0 }
+        Self { id, version: 0, hash: Digest::ZERO, step: 0, row: 0 }
     }
 
     fn begin(&mut self) -> Append {
@@ -169,34 +171,23 @@ impl Run {
 
     fn step(&mut self) -> Append {
         let at = Timestamp(1_790_000_000_000_000 + i64::from(self.step) * 1_000);
-        let patch = |table, n, cells| RowChange { table, op: Op::Patch(n, cells) };
-        let run = patch(
-            Table::Run,
-            0,
-            vec![
-                ("current_step", format!("s{}", self.step % 100).as_str().into()),
-                ("position", (self.step % 100).into()),
-                ("completed", self.step.into()),
-                ("resumed_at", at.into()),
-            ],
-        );
-        let done = patch(
-            Table::Execution,
-            self.step,
-            vec![("status", "completed".into()), ("completed_at", at.into())],
-        );
-        let changes = vec![vec![run, done], vec![self.execution()]];
+        let cells = vec![("status", "completed".into()), ("completed_at", at.into())];
+        let done = RowChange { table: Table::Execution, op: Op::Patch(self.row, cells) };
+        let changes = vec![vec![done], vec![self.execution()]];
         let work = WorkChange { run: RunId(self.id), due: Some(Timestamp(0)), take: true };
         Append { work: vec![work], ..self.append("step_completed,step_scheduled", changes) }
     }
 
     fn execution(&mut self) -> RowChange {
         self.step += 1;
+        // The second event of its command makes it.
+        self.row = self.version as u32 + 2;
         RowChange {
             table: Table::Execution,
             op: Op::Put(
-                self.step,
+                self.row,
                 vec![
+                    ("x", self.step.into()),
                     ("step", format!("s{}", self.step % 100).as_str().into()),
                     ("position", (self.step % 100).into()),
                     ("status", "pending".into()),

@@ -7,9 +7,8 @@
 use std::collections::HashMap;
 
 use holdpoint_core::{Digest, StreamId, Timestamp, Version};
-use holdpoint_store::{Append, Key, NewRow, Receipt, Refused, SavedFold, SmallBlob, StoreError, Swept};
+use holdpoint_store::{Append, Key, NewRow, Receipt, Refused, SmallBlob, StoreError, Swept};
 use rusqlite::{Connection, OptionalExtension as _, params};
-use sha2::{Digest as _, Sha256};
 
 use crate::names::{Names, number_stream, stream_number};
 use crate::owners::Owner;
@@ -30,6 +29,23 @@ struct Stream {
     id: i64,
     /// Where it stands; unknown after another connection committed.
     version: Option<u64>,
+    /// The newest of its rows that this handle has written.
+    row: Option<Span>,
+}
+
+/// Where the events of one row of the log stand.
+#[derive(Clone, Copy)]
+struct Span {
+    first: u64,
+    count: u64,
+    seq: u64,
+}
+
+impl Span {
+    fn position(self, version: u64) -> Option<i64> {
+        let after = version.checked_sub(self.first).filter(|after| *after < self.count)?;
+        Some((self.seq + after) as i64)
+    }
 }
 
 /// What the writer remembers between batches.
@@ -67,7 +83,7 @@ impl Books {
         Self {
             owner,
             entries: Entries::new(),
-            statements: Statements::new(),
+            statements: Statements::default(),
             streams: HashMap::new(),
             names: Names::default(),
             next: None,
@@ -148,23 +164,13 @@ impl Books {
         self.receipt(conn, append, first, last).map(Ok)
     }
 
-    /// Keeps a fold instead of the one before it, sealed: no chain covers it, and a wrong state would be
-    /// believed.
-    pub(crate) fn save_fold(&mut self, conn: &Connection, fold: &SavedFold) -> rusqlite::Result<()> {
-        let stream = self.stream_id(conn, fold.stream)?;
-        let sealed = [&seal(fold).0, fold.bytes.as_slice()].concat();
-        conn.prepare_cached("INSERT OR REPLACE INTO folds VALUES(?, ?, ?, ?, ?)")?
-            .execute(params![stream, fold.version.0 as i64, fold.hash.0, fold.code, sealed])
-            .map(|_| ())
-    }
-
     /// The number of a stream, which it is given when it has none.
     pub(crate) fn stream_id(&mut self, conn: &Connection, stream: StreamId) -> rusqlite::Result<i64> {
         if let Some(id) = self.known_stream(conn, stream)? {
             return Ok(id);
         }
         let id = number_stream(conn, stream)?;
-        self.streams.insert(stream, Stream { id, version: None });
+        self.streams.insert(stream, Stream { id, version: None, row: None });
         Ok(id)
     }
 
@@ -179,7 +185,7 @@ impl Books {
         }
         let id = stream_number(conn, stream)?;
         if let Some(id) = id {
-            self.streams.insert(stream, Stream { id, version: None });
+            self.streams.insert(stream, Stream { id, version: None, row: None });
         }
         Ok(id)
     }
@@ -252,14 +258,25 @@ impl Books {
             row.hash.0.as_slice(),
             row.bytes,
         ])?;
+        let count = u64::from(row.count);
+        let span = Span { first: row.first.0, count, seq };
+        let known = self.streams.get_mut(&row.stream).expect("it was given a number before");
+        let before = known.row.replace(span);
+        known.version = Some(row.first.0 + count - 1);
+        // A step changes the row that the step before it has made, so the log is seldom asked.
+        let position = |version: u32| {
+            let version = u64::from(version);
+            match span.position(version).or_else(|| before?.position(version)) {
+                Some(seq) => Ok(Some(seq)),
+                None => position_of(conn, stream, version),
+            }
+        };
         for (seq, changes) in (seq..).zip(&row.changes) {
             for change in changes {
-                self.statements.apply(conn, stream, seq, change)?;
+                self.statements.apply(conn, stream, seq, change, position)?;
             }
         }
-        let version = Some(row.first.0 + u64::from(row.count) - 1);
-        self.streams.insert(row.stream, Stream { id: stream, version });
-        self.next = Some(seq + u64::from(row.count));
+        self.next = Some(seq + count);
         Ok(())
     }
 
@@ -302,18 +319,6 @@ impl Books {
     }
 }
 
-/// The digest that stands before a fold's bytes.
-pub(crate) fn seal(fold: &SavedFold) -> Digest {
-    let mut hash = Sha256::new();
-    hash.update(fold.stream.uuid().as_bytes());
-    hash.update([fold.stream.kind() as u8]);
-    hash.update(fold.version.0.to_be_bytes());
-    hash.update(fold.hash.0);
-    hash.update(fold.code.to_be_bytes());
-    hash.update(&fold.bytes);
-    Digest(hash.finalize().into())
-}
-
 /// The position of the last event in the log.
 pub(crate) fn last_seq(conn: &Connection) -> rusqlite::Result<u64> {
     let last = conn
@@ -321,6 +326,15 @@ pub(crate) fn last_seq(conn: &Connection) -> rusqlite::Result<u64> {
         .query_row([], |row| row.get::<_, i64>(0))
         .optional()?;
     Ok(last.unwrap_or(0) as u64)
+}
+
+/// Where the event of a stream with a version stands.
+fn position_of(conn: &Connection, stream: i64, version: u64) -> rusqlite::Result<Option<i64>> {
+    conn.prepare_cached(
+        "SELECT seq + ?2 - version FROM log WHERE stream=?1 AND version<=?2 ORDER BY version DESC LIMIT 1",
+    )?
+    .query_row([stream, version as i64], |row| row.get(0))
+    .optional()
 }
 
 /// What a key was used for, unless that is too long ago.
@@ -381,6 +395,8 @@ fn well_formed(append: &Append) -> Result<(), StoreError> {
             "a row without events"
         } else if row.changes.len() != row.count as usize {
             "a row whose changes are not one list per event"
+        } else if row.is_misplaced() {
+            "a change that does not stand with its event"
         } else {
             continue;
         };

@@ -10,6 +10,7 @@ mod batch;
 pub mod blobs;
 mod checkpoint;
 mod connect;
+mod folds;
 mod follow;
 mod integrity;
 mod log;

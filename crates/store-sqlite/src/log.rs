@@ -18,7 +18,8 @@ use tokio::sync::watch;
 
 use crate::batch::{Books, Packed, last_seq};
 use crate::checkpoint::Checkpoints;
-use crate::connect::{Place, Turnstile, failed};
+use crate::connect::{PATIENCE, Place, Turnstile, failed};
+use crate::folds::{Head, PIECE, Piece, Seal};
 use crate::follow::Follower;
 use crate::integrity::{self, Holder, Integrity};
 use crate::owners::{Owner, Witness};
@@ -87,6 +88,7 @@ impl SqliteLog {
             closed: Arc::clone(&closed),
             data_version: -1,
             pace: Pace::default(),
+            patience: PATIENCE,
         };
         let desk = Arc::new(Desk::new(writer));
         let works = Arc::clone(&desk);
@@ -201,6 +203,26 @@ impl SqliteLog {
         }
     }
 
+    async fn save_fold_now(&self, fold: SavedFold) -> Result<(), StoreError> {
+        let SavedFold { stream, version, hash, code, .. } = fold;
+        let mut seal = Seal::of(&fold);
+        let (first, rest) = fold.bytes.split_at(fold.bytes.len().min(PIECE));
+        seal.add(first);
+        let mut pieces = 0;
+        for bytes in rest.chunks(PIECE) {
+            pieces += 1;
+            seal.add(bytes);
+            let piece = Piece { stream, version, n: pieces, bytes: bytes.to_vec() };
+            self.desk.write(Task::FoldPiece(piece)).await.map_err(store_error)?;
+        }
+        let head = Head { stream, version, hash, code, pieces, seal: seal.end(), first: first.to_vec() };
+        let mut done = self.desk.write(Task::SaveFold(head)).await;
+        while let Done::Kept(true) = done.map_err(store_error)? {
+            done = self.desk.write(Task::DropFoldPiece(stream)).await;
+        }
+        Ok(())
+    }
+
     async fn rebuild_now(
         &self,
         stream: StreamId,
@@ -258,7 +280,7 @@ impl EventLog for SqliteLog {
     }
 
     fn save_fold(&self, fold: SavedFold) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(async move { self.desk.write(Task::SaveFold(fold)).await.map(|_| ()).map_err(store_error) })
+        Box::pin(self.save_fold_now(fold))
     }
 
     fn claim(

@@ -52,9 +52,8 @@ impl Reader {
         limit: u32,
     ) -> rusqlite::Result<Vec<Record>> {
         let Some(id) = stream_number(&self.conn, stream)? else { return Ok(Vec::new()) };
-        let sql = format!("{} WHERE stream = ? AND n > ? ORDER BY n LIMIT ?", sql::select(table.def()));
         let values = params![id, after.map_or(-1, i64::from), limit];
-        self.records(table, &sql, values, u32::MAX)
+        self.records(table, &sql::select_of(table.def()), values, u32::MAX)
     }
 
     fn list(

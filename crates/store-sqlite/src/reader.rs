@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use holdpoint_core::{CommandId, Digest, Seq, StreamId, Timestamp, Version};
-use holdpoint_store::{Row, SavedFold, StoreError};
+use holdpoint_store::{Row, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use tokio::sync::oneshot;
 use uuid::Uuid;
@@ -149,34 +149,6 @@ impl Reader {
              ORDER BY seq LIMIT ?2"
         );
         self.collect(&sql, params![after.0 as i64, i64::from(limit) + 1], limit, |row| row.last_seq() > after)
-    }
-
-    /// The saved fold of a stream. A damaged one counts as none: the log gives the same state.
-    pub(crate) fn fold(&mut self, stream: StreamId) -> rusqlite::Result<Option<SavedFold>> {
-        let Some(id) = stream_number(&self.conn, stream)? else { return Ok(None) };
-        let found = self
-            .conn
-            .prepare_cached("SELECT version, hash, code, bytes FROM folds WHERE stream=?")?
-            .query_row([id], |row| {
-                let sealed: Vec<u8> = row.get(3)?;
-                let (seal, bytes) = sealed.split_first_chunk().unwrap_or((&[0; 32], &[]));
-                let fold = SavedFold {
-                    stream,
-                    version: Version(row.get::<_, i64>(0)? as u64),
-                    hash: Digest(row.get(1)?),
-                    code: row.get(2)?,
-                    bytes: bytes.to_vec(),
-                };
-                Ok((Digest(*seal), fold))
-            })
-            .optional()?;
-        Ok(found.and_then(|(seal, fold)| {
-            let whole = seal == crate::batch::seal(&fold);
-            if !whole {
-                tracing::warn!(%stream, "a saved fold is damaged and is not used");
-            }
-            whole.then_some(fold)
-        }))
     }
 
     /// The bytes that the database's pages take, but for those that are free.

@@ -1,9 +1,9 @@
 //! Comparing a stream's rows with what the log says they should be, and putting them right.
 
-use holdpoint_core::rows::{RowChange, Table};
+use holdpoint_core::rows::{Order, RowChange, Table};
 use holdpoint_core::{Seq, StreamId};
 use holdpoint_store::{Diff, Picture, Record};
-use rusqlite::Connection;
+use rusqlite::{Connection, params};
 
 use crate::batch::Books;
 use crate::names::stream_number;
@@ -29,13 +29,18 @@ pub(crate) fn replace(
     let diff = right.diff(stored(conn, stream)?);
     let id = books.stream_id(conn, stream)?;
     for table in Table::ALL {
-        let sql = format!("DELETE FROM \"{}\" WHERE stream=?", table.def().name);
+        let name = table.def().name;
+        let sql = match table.def().order {
+            Order::Stream => format!("DELETE FROM \"{name}\" WHERE stream=?"),
+            Order::Position => format!(
+                "DELETE FROM \"{name}\" WHERE seq IN (SELECT t.seq FROM log l CROSS JOIN \"{name}\" t
+                     ON t.seq BETWEEN l.seq AND l.seq + l.count - 1 WHERE l.stream=?)"
+            ),
+        };
         conn.prepare_cached(&sql)?.execute([id])?;
     }
     for (table, record) in right.rows_of(stream) {
-        let at = |column: &str| table.def().columns.iter().position(|(name, _)| *name == column);
-        let cell = |column: &str| record.cells.get(at(column)?);
-        books.statements.put(conn, table, id, record.n, record.seq.0, cell)?;
+        books.statements.put_record(conn, table, id, &record)?;
     }
     Ok(diff)
 }
@@ -45,9 +50,8 @@ fn stored(conn: &Connection, stream: StreamId) -> rusqlite::Result<Vec<(Table, R
     let mut found = Vec::new();
     for table in Table::ALL {
         let def = table.def();
-        let mut statement =
-            conn.prepare_cached(&format!("{} WHERE stream=? ORDER BY n", sql::select(def)))?;
-        let mut rows = statement.query([id])?;
+        let mut statement = conn.prepare_cached(&sql::select_of(def))?;
+        let mut rows = statement.query(params![id, -1, i64::from(u32::MAX)])?;
         while let Some(row) = rows.next()? {
             let seq = Seq(row.get::<_, i64>(2)? as u64);
             found.push((table, Record { stream, n: row.get(1)?, seq, cells: sql::cells(def, row)? }));

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use holdpoint_core::rows::{Kind, Table, TableDef};
+use holdpoint_core::rows::{Kind, Order, Table, TableDef};
 use holdpoint_store::StoreError;
 use rusqlite::{Connection, TransactionBehavior};
 
@@ -19,11 +19,11 @@ use crate::connect::failed;
 use crate::views;
 
 /// The newest schema that this code knows.
-pub(crate) const SCHEMA: u32 = 4;
+pub(crate) const SCHEMA: u32 = 5;
 
 /// The oldest schema that can be brought up to date. Nothing was released before it, and there is no reader for the
 /// events of then.
-const OLDEST: u32 = 4;
+const OLDEST: u32 = 5;
 
 /// The steps from each schema to the next; the first leads away from `OLDEST`.
 const STEPS: &[&str] = &[];
@@ -66,7 +66,15 @@ CREATE TABLE folds(
     version INTEGER NOT NULL,
     hash BLOB NOT NULL,
     code INTEGER NOT NULL,
+    pieces INTEGER NOT NULL,
     bytes BLOB NOT NULL
+);
+CREATE TABLE fold_pieces(
+    stream INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    n INTEGER NOT NULL,
+    bytes BLOB NOT NULL,
+    PRIMARY KEY(stream, version, n)
 );
 CREATE TABLE blobs(
     digest BLOB PRIMARY KEY,
@@ -158,7 +166,11 @@ fn migrate(conn: &mut Connection, file: &Path, from: u32, steps: &[&str]) -> Res
 /// The table and the indexes of a description.
 fn ddl(def: &TableDef) -> String {
     let name = def.name;
-    let mut sql = format!("CREATE TABLE \"{name}\"(stream INTEGER, n INTEGER, seq INTEGER");
+    let keys = match def.order {
+        Order::Stream => "stream INTEGER, n INTEGER, seq INTEGER",
+        Order::Position => "seq INTEGER PRIMARY KEY, stream INTEGER, n INTEGER",
+    };
+    let mut sql = format!("CREATE TABLE \"{name}\"({keys}");
     for (column, kind) in def.columns {
         let affinity = match kind {
             Kind::Int | Kind::Time => "INTEGER",
@@ -167,14 +179,28 @@ fn ddl(def: &TableDef) -> String {
         };
         let _ = write!(sql, ", \"{column}\" {affinity}");
     }
-    sql.push_str(", PRIMARY KEY(stream, n)) WITHOUT ROWID;\n");
+    sql.push_str(match def.order {
+        Order::Stream => ", PRIMARY KEY(stream, n)) WITHOUT ROWID;\n",
+        Order::Position => ");\n",
+    });
     for column in def.unique {
         let _ = writeln!(sql, "CREATE UNIQUE INDEX \"{name}_{column}\" ON \"{name}\"(\"{column}\");");
     }
     for column in def.listed_by {
-        let _ = writeln!(sql, "CREATE INDEX \"{name}_by_{column}\" ON \"{name}\"(\"{column}\", seq);");
+        let then = match def.order {
+            Order::Stream => ", seq",
+            // The key of the table stands in every index anyway.
+            Order::Position => "",
+        };
+        let _ = writeln!(sql, "CREATE INDEX \"{name}_by_{column}\" ON \"{name}\"(\"{column}\"{then});");
     }
-    if !def.listed_by.is_empty() {
+    if let Some((column, where_set)) = def.found_by {
+        let _ = writeln!(
+            sql,
+            "CREATE INDEX \"{name}_of_stream\" ON \"{name}\"(stream, \"{column}\") WHERE \"{where_set}\" IS NOT NULL;"
+        );
+    }
+    if def.order == Order::Stream && !def.listed_by.is_empty() {
         let _ = writeln!(sql, "CREATE INDEX \"{name}_by_seq\" ON \"{name}\"(seq);");
     }
     sql

@@ -79,7 +79,7 @@ impl Show {
             Self::ExecutionOf(before) => {
                 let parts = [(1, 8), (9, 4), (13, 4), (17, 4), (21, 4)]
                     .map(|(start, length)| format!("lower(substr(hex(r.id), {start}, {length}))"));
-                format!("{before}||{}||printf('%08x', (r.base + e.n) % {WORDS})", parts.join("||'-'||"))
+                format!("{before}||{}||printf('%08x', (r.base + e.x) % {WORDS})", parts.join("||'-'||"))
             }
             Self::Time(from) => format!(
                 "strftime('%Y-%m-%dT%H:%M:%S', ({from}) / 1000000, 'unixepoch')\
@@ -132,8 +132,8 @@ const VIEWS: &[View] = &[
             ("pipeline_id", Uuid("pipeline")),
             ("run_version", Plain("number")),
             ("status", Plain("status")),
-            ("current_checkpoint_id", Plain("current_step")),
-            ("current_checkpoint_position", Plain("position")),
+            ("current_checkpoint_id", Plain(CURRENT_STEP)),
+            ("current_checkpoint_position", Plain(CURRENT_POSITION)),
             ("previous_run_id", Uuid("previous")),
             ("extends_from_run_version", Plain("extends")),
             ("created_at", Time("created_at")),
@@ -142,7 +142,7 @@ const VIEWS: &[View] = &[
             ("paused_at", Time("paused_at")),
             ("last_resumed_at", Time("resumed_at")),
         ],
-        from: "run WHERE \"rollback\" IS NULL",
+        from: "run r WHERE \"rollback\" IS NULL",
     },
     View {
         name: "checkpoint_executions",
@@ -175,8 +175,12 @@ const VIEWS: &[View] = &[
             ("message", Plain("l.message")),
             ("details", Plain("l.details")),
         ],
-        from: "log_line l WHERE NOT EXISTS (SELECT 1 FROM run r JOIN execution e ON e.stream = r.stream
-            AND e.n = {number of l.execution} WHERE r.family = {family of l.execution} AND e.\"rollback\" IS NOT NULL)",
+        from: "log_line l WHERE (SELECT coalesce(
+                (SELECT e.\"rollback\" IS NULL FROM execution e WHERE e.stream = r.stream
+                    AND e.x = {number of l.execution} AND e.output_path IS NOT NULL),
+                (SELECT e.\"rollback\" IS NULL FROM execution e WHERE e.seq <= l.seq AND e.stream = r.stream
+                    AND e.x = {number of l.execution} ORDER BY e.seq DESC LIMIT 1))
+            FROM run r WHERE r.family = {family of l.execution}) IS NOT 0",
     },
     View {
         name: "human_interactions",
@@ -294,6 +298,28 @@ const WORK: &[(&str, Show)] = &[
     ("epoch", Plain("w.epoch")),
 ];
 
+/// The first execution that is not completed, where a run stands: while the run moves, its own row does not say so.
+macro_rules! current {
+    ($column:literal, $own:literal) => {
+        concat!(
+            "CASE WHEN r.status NOT IN ('not_started', 'in_progress', 'paused') THEN r.",
+            $own,
+            " WHEN r.pipeline IS NOT NULL THEN (SELECT e.",
+            $column,
+            " FROM execution e WHERE e.stream = r.stream AND e.output_path IS NOT NULL
+                AND e.\"rollback\" IS NULL AND e.status <> 'completed' ORDER BY e.x LIMIT 1)
+            ELSE (SELECT e.",
+            $column,
+            " FROM log l CROSS JOIN execution e ON e.seq BETWEEN l.seq AND l.seq + l.count - 1
+                WHERE l.stream = r.stream AND e.\"rollback\" IS NULL AND e.status <> 'completed'
+                ORDER BY e.x LIMIT 1) END"
+        )
+    };
+}
+
+const CURRENT_STEP: &str = current!("step", "current_step");
+const CURRENT_POSITION: &str = current!("position", "position");
+
 /// How many values four bytes have: numbers of executions are added modulo this.
 const WORDS: &str = "4294967296";
 
@@ -315,17 +341,25 @@ fn number(id: &str) -> String {
 const EVENT_ID: &str = "lower(substr(hex(hash), 1, 8)||'-'||substr(hex(hash), 9, 4)||'-8'||substr(hex(hash), 13, 3)\
     ||'-8'||substr(hex(hash), 16, 3)||'-'||printf('%012x', seq))";
 
-/// One line per event: a stored row is an array of `{\"kind\": {…}}`, or of plain kinds.
+/// One line per event: a stored row is an array of `{\"kind\": {…}}`, or of plain kinds. An execution of a pipeline's run
+/// is found by an index; that of another run was made shortly before its events, so the newest rows are looked at first.
 const EVENTS: &str = "(SELECT k.*, {wire} AS wire,
         CASE k.stream_kind WHEN 'run' THEN k.uuid WHEN 'journal' THEN
             (SELECT r.id FROM run r WHERE r.family = {family of k.uuid}) END AS run,
         CASE WHEN k.stream_kind = 'journal' THEN k.uuid WHEN k.body ->> '$.x' IS NOT NULL THEN
             (SELECT unhex(substr(hex(r.id), 1, 24)||printf('%08X', (r.base + (k.body ->> '$.x')) % 4294967296))
-                FROM run r JOIN execution x ON x.stream = r.stream AND x.n = k.body ->> '$.x'
-                WHERE r.stream = k.stream) END AS execution,
-        CASE WHEN k.stream_kind = 'journal' THEN (SELECT x.step FROM run r JOIN execution x ON x.stream = r.stream
-                AND x.n = {number of k.uuid} WHERE r.family = {family of k.uuid}) ELSE
-            (SELECT x.step FROM execution x WHERE x.stream = k.stream AND x.n = k.body ->> '$.x') END AS step
+                FROM run r WHERE r.stream = k.stream) END AS execution,
+        CASE WHEN k.stream_kind = 'journal' THEN (SELECT coalesce(
+                (SELECT x.step FROM execution x WHERE x.stream = r.stream AND x.x = {number of k.uuid}
+                    AND x.output_path IS NOT NULL),
+                (SELECT x.step FROM execution x WHERE x.seq <= k.seq AND x.stream = r.stream
+                    AND x.x = {number of k.uuid} ORDER BY x.seq DESC LIMIT 1))
+            FROM run r WHERE r.family = {family of k.uuid})
+        WHEN k.stream_kind = 'run' AND k.body ->> '$.x' IS NOT NULL THEN coalesce(
+            (SELECT x.step FROM execution x WHERE x.stream = k.stream AND x.x = k.body ->> '$.x'
+                AND x.output_path IS NOT NULL),
+            (SELECT x.step FROM execution x WHERE x.seq <= k.seq AND x.stream = k.stream
+                AND x.x = k.body ->> '$.x' ORDER BY x.seq DESC LIMIT 1)) END AS step
     FROM (SELECT l.seq + e.key AS seq, l.stream, l.at, l.hash, s.kind AS stream_kind, s.uuid,
             (SELECT p.uuid FROM session g JOIN stream p ON p.uuid = g.uuid AND p.kind = 'pipeline'
                 WHERE g.id = l.session) AS pipeline,

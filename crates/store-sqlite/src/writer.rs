@@ -13,13 +13,14 @@ use std::time::{Duration, Instant};
 use holdpoint_core::rows::RowChange;
 use holdpoint_core::{Digest, RunId, Seq, StreamId, Timestamp};
 use holdpoint_planted::{Bug, planted};
-use holdpoint_store::{Append, Claimed, Diff, Lease, Receipt, Refused, SavedFold, StoreError, Swept};
+use holdpoint_store::{Append, Claimed, Diff, Lease, Receipt, Refused, StoreError, Swept};
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::{oneshot, watch};
 
 use crate::batch::{Books, Packed, remove_blobs};
 use crate::checkpoint::Checkpoints;
 use crate::connect::{PATIENCE, Turnstile, failed};
+use crate::folds::{self, Head, Piece};
 use crate::follow::advance;
 use crate::queue::Queue;
 use crate::rebuild;
@@ -38,7 +39,9 @@ pub(crate) enum Task {
     Append(Append, Vec<Packed>),
     Claim(Timestamp, u32, Option<RunId>),
     Beat,
-    SaveFold(SavedFold),
+    FoldPiece(Piece),
+    SaveFold(Head),
+    DropFoldPiece(StreamId),
     RemoveBlobs(Vec<Digest>, Timestamp),
     Rebuild(StreamId, Vec<(Seq, Vec<RowChange>)>),
     Refreshed,
@@ -51,6 +54,8 @@ pub(crate) enum Done {
     Claimed(Vec<Claimed>),
     Leases(Vec<Lease>),
     Saved,
+    /// Of a fold; and whether there are pieces to drop.
+    Kept(bool),
     Removed(Swept),
     Compared(Diff),
 }
@@ -80,6 +85,8 @@ pub(crate) struct Writer {
     pub(crate) closed: Arc<AtomicBool>,
     pub(crate) data_version: i64,
     pub(crate) pace: Pace,
+    /// How long the connection waits for a lock of another program, as it was last told.
+    pub(crate) patience: Duration,
 }
 
 /// How long batches take, and how many were in the last one.
@@ -165,6 +172,10 @@ impl Writer {
     /// Writes a batch and answers its members; says whether more can follow.
     fn batch(&mut self, jobs: &mut [Job]) -> bool {
         let began = Instant::now();
+        if let Err(error) = self.be_patient(PATIENCE) {
+            refuse(jobs, || refused(&error));
+            return true;
+        }
         let turn = match self.turnstile.pass() {
             Ok(turn) => turn,
             Err(error) => {
@@ -202,22 +213,29 @@ impl Writer {
         if !self.pace.lets_one_go() || !self.checkpoints.at_rest() {
             return Some(false);
         }
-        let Some(turn) = self.turnstile.try_pass() else { return Some(false) };
-        let patience = |time| self.conn.busy_timeout(time);
-        if patience(Duration::ZERO).is_err() {
+        if self.be_patient(Duration::ZERO).is_err() {
             return Some(false);
         }
+        let Some(turn) = self.turnstile.try_pass() else { return Some(false) };
         let jobs = std::slice::from_mut(job);
         let tried = attempt(&self.conn, &mut self.books, &mut self.data_version, &self.head, jobs);
-        let restored = self.conn.busy_timeout(PATIENCE);
         drop(turn);
         let outcome = match tried {
             // The thread tries it once more, with patience.
             Err(Failed::Before(_)) => return Some(false),
             Err(Failed::InCommit(error)) => Err(error),
-            Ok(()) => restored,
+            Ok(()) => Ok(()),
         };
         self.ended(jobs, began, outcome, false).then_some(true)
+    }
+
+    /// Has the connection wait so long for another program. It stays so: mostly the next commit is like this one.
+    fn be_patient(&mut self, patience: Duration) -> rusqlite::Result<()> {
+        if self.patience != patience {
+            self.conn.busy_timeout(patience)?;
+            self.patience = patience;
+        }
+        Ok(())
     }
 
     fn ended(
@@ -314,9 +332,18 @@ fn perform(conn: &Connection, books: &mut Books, task: &Task, pretend: bool) -> 
         }
         Task::Claim(now, limit, only) => Done::Claimed(books.claim(conn, *now, *limit, *only)?),
         Task::Beat => Done::Leases(books.beat(conn)?),
-        Task::SaveFold(fold) => {
-            books.save_fold(conn, fold)?;
+        Task::FoldPiece(piece) => {
+            let stream = books.stream_id(conn, piece.stream)?;
+            folds::keep_piece(conn, stream, piece)?;
             Done::Saved
+        }
+        Task::SaveFold(head) => {
+            let stream = books.stream_id(conn, head.stream)?;
+            Done::Kept(folds::keep_head(conn, stream, head)?)
+        }
+        Task::DropFoldPiece(stream) => {
+            let stream = books.stream_id(conn, *stream)?;
+            Done::Kept(folds::drop_piece(conn, stream)?)
         }
         Task::RemoveBlobs(digests, older) => Done::Removed(remove_blobs(conn, digests, *older)?),
         Task::Refreshed => {
@@ -335,8 +362,9 @@ fn weight(job: &Job) -> usize {
             let blobs: usize = append.blobs.iter().map(|blob| blob.bytes.len()).sum();
             8 + (rows + blobs) / 1024
         }
-        Task::SaveFold(fold) => 8 + fold.bytes.len() / 1024,
-        Task::Claim(..) | Task::Beat | Task::Refreshed => 8,
+        Task::FoldPiece(piece) => 8 + piece.bytes.len() / 1024,
+        Task::SaveFold(head) => 8 + head.first.len() / 1024,
+        Task::Claim(..) | Task::Beat | Task::Refreshed | Task::DropFoldPiece(_) => 8,
         // Each is one page, and another where it is long.
         Task::RemoveBlobs(digests, _) => 8 * digests.len(),
         Task::Rebuild(..) => 1024,

@@ -166,7 +166,8 @@ impl Hand {
         let count = 1 + self.numbers.below(2);
         let kinds: Vec<_> =
             (0..count).map(|_| ["happened", "changed"][self.numbers.below(2) as usize]).collect();
-        let changes = (0..count).map(|_| self.some_changes(stream)).collect();
+        let versions = version + 1..=version + count;
+        let changes = versions.map(|version| self.some_changes(stream, version as u32)).collect();
         let mut row = row_of(stream, version + 1, changes);
         let length = if self.numbers.below(8) == 0 { 9000 } else { 300 };
         let text = "x".repeat(self.numbers.below(length) as usize);
@@ -178,18 +179,22 @@ impl Hand {
         chained(row, prev)
     }
 
-    fn some_changes(&mut self, stream: StreamId) -> Vec<RowChange> {
+    fn some_changes(&mut self, stream: StreamId, version: u32) -> Vec<RowChange> {
         let table = Table::Gate;
         let mut status = || Cell::from(["pending", "active", "completed"][self.numbers.below(3) as usize]);
         let (first, second) = (status(), status());
-        let n = self.numbers.below(4) as u32;
-        let id = Uuid::from_u128((stream.uuid().as_u128() << 8) | u128::from(n));
+        let id = Uuid::from_u128((stream.uuid().as_u128() << 16) | u128::from(version));
+        let earlier = version.saturating_sub(self.numbers.below(4) as u32);
         match self.numbers.below(4) {
-            0 | 1 => vec![put(table, n, vec![("id", id.into()), ("answer", first)])],
-            2 => vec![patch(table, n, vec![("opened_at", Cell::Int(7)), ("answer", first)])],
+            0 => vec![put(table, version, vec![("id", id.into()), ("answer", first)])],
+            1 => vec![put(Table::Execution, version, vec![("step", first)])],
+            2 => vec![
+                patch(table, earlier, vec![("opened_at", Cell::Int(7)), ("answer", first)]),
+                patch(Table::Execution, earlier, vec![("status", second)]),
+            ],
             _ => vec![
                 patch_where(table, "answer", first, vec![("answer", second)]),
-                put(Table::Interaction, n, vec![]),
+                put(Table::Interaction, version, vec![]),
             ],
         }
     }

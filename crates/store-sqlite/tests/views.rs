@@ -4,7 +4,7 @@ use std::path::Path;
 
 use holdpoint_core::rows::{Cell, Cells, Table};
 use holdpoint_core::{Digest, PipelineId, RunId, SessionId, StreamId, Timestamp};
-use holdpoint_store::conformance::kit::{append, patch, put, row_of, write};
+use holdpoint_store::conformance::kit::{append, patch, project, put, row_of, write};
 use holdpoint_store_sqlite::{Options, SqliteLog};
 use rusqlite::Connection;
 use rusqlite::types::Value;
@@ -80,7 +80,7 @@ fn the_documented_names_and_columns_are_there() {
 async fn rows_are_shown_as_documented() {
     let dir = tempfile::tempdir().expect("a folder");
     let log = SqliteLog::open(dir.path(), Options::default()).expect("the store opens");
-    fill(&log).await;
+    fill(&log, true).await;
     let conn = connect(dir.path());
 
     assert_eq!(
@@ -104,9 +104,35 @@ async fn rows_are_shown_as_documented() {
 
 #[tokio::test]
 async fn events_are_shown_one_by_one() {
+    for is_pipeline in [true, false] {
+        check_events(is_pipeline).await;
+    }
+}
+
+/// A run's own row says where it stands only once it has ended; until then its executions do.
+#[tokio::test]
+async fn a_run_stands_where_its_executions_say() {
+    for is_pipeline in [true, false] {
+        let dir = tempfile::tempdir().expect("a folder");
+        let log = SqliteLog::open(dir.path(), Options::default()).expect("the store opens");
+        fill(&log, is_pipeline).await;
+        let conn = connect(dir.path());
+        let current = "current_checkpoint_id FROM pipeline_runs";
+        assert_eq!(all(&conn, current), ["boil"]);
+        let run = StreamId::Run(RunId(RUN));
+        let done = patch(Table::Execution, 1, vec![("status", "completed".into())]);
+        project(&log, run, 2, vec![vec![done]]).await;
+        assert_eq!(all(&conn, current), ["null"]);
+        let ended = vec![("status", "aborted".into()), ("current_step", "pour".into())];
+        project(&log, run, 3, vec![vec![patch(Table::Run, 0, ended)]]).await;
+        assert_eq!(all(&conn, current), ["pour"]);
+    }
+}
+
+async fn check_events(is_pipeline: bool) {
     let dir = tempfile::tempdir().expect("a folder");
     let log = SqliteLog::open(dir.path(), Options::default()).expect("the store opens");
-    fill(&log).await;
+    fill(&log, is_pipeline).await;
     let conn = connect(dir.path());
     assert_eq!(
         all(
@@ -128,7 +154,8 @@ async fn events_are_shown_one_by_one() {
     }
 }
 
-async fn fill(log: &SqliteLog) {
+/// A run of the pipeline, or one that belongs to none.
+async fn fill(log: &SqliteLog, is_pipeline: bool) {
     let session = SessionId(PIPELINE);
     let cells = vec![("id", PIPELINE.into()), ("name", "tea".into()), ("created_at", AT.into())];
     let mut row =
@@ -142,7 +169,7 @@ async fn fill(log: &SqliteLog) {
         ("family", RunId(RUN).family().into()),
         ("base", RunId(RUN).base().into()),
         ("session", PIPELINE.into()),
-        ("pipeline", PIPELINE.into()),
+        ("pipeline", if is_pipeline { PIPELINE.into() } else { Cell::Null }),
         ("number", 1u32.into()),
         ("status", "in_progress".into()),
         ("created_at", AT.into()),
@@ -150,16 +177,20 @@ async fn fill(log: &SqliteLog) {
     let artifact = vec![("id", RUN.into()), ("digest", Digest::of(b"tea").into())];
     let line =
         |id: Uuid, message: &str| -> Cells { vec![("execution", id.into()), ("message", message.into())] };
+    let execution = |x: u32, step: &str| -> Cells {
+        let path = if is_pipeline { "v1/".into() } else { Cell::Null };
+        vec![("x", x.into()), ("step", step.into()), ("status", "in_progress".into()), ("output_path", path)]
+    };
     let first = vec![
         put(Table::Run, 0, run),
-        put(Table::Execution, 1, vec![("step", "boil".into())]),
-        put(Table::Execution, 2, vec![("step", "pour".into())]),
+        put(Table::Execution, 1, execution(1, "boil")),
         put(Table::Artifact, 1, artifact),
         put(Table::LogLine, 1, line(EXECUTION, "hot")),
         put(Table::LogLine, 2, line(GONE, "cold")),
     ];
     let gone = patch(Table::Execution, 2, vec![("rollback", Cell::from(GONE))]);
-    let mut row = row_of(StreamId::Run(RunId(RUN)), 1, vec![first, vec![gone]]);
+    let second = vec![put(Table::Execution, 2, execution(2, "pour")), gone];
+    let mut row = row_of(StreamId::Run(RunId(RUN)), 1, vec![first, second]);
     row.bytes = br#"[{"step_started":{"x":1}},"run_paused"]"#.to_vec();
     row.session = session;
     write(log, append(vec![row])).await;

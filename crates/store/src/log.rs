@@ -1,7 +1,7 @@
 //! The event log: append to several streams at once, read, follow, and claim runs with work due.
 
 use holdpoint_core::chain::{Header, link};
-use holdpoint_core::rows::RowChange;
+use holdpoint_core::rows::{Op, Order, RowChange};
 use holdpoint_core::{
     Actor, CommandId, Digest, Event, RunId, Seq, SessionId, StreamId, Timestamp, Version, event,
 };
@@ -121,6 +121,19 @@ pub struct NewRow {
     pub hash: Digest,
     /// Per event, in order: the changes of tables that follow from it.
     pub changes: Vec<Vec<RowChange>>,
+}
+
+impl NewRow {
+    /// Whether a row of a table in the order of positions is put with another event than the one that its ordinal
+    /// names.
+    pub fn is_misplaced(&self) -> bool {
+        (self.first.0..).zip(&self.changes).any(|(version, changes)| {
+            changes.iter().any(|change| {
+                matches!(&change.op, Op::Put(n, _) if change.table.def().order == Order::Position
+                    && u64::from(*n) != version)
+            })
+        })
+    }
 }
 
 /// A change of when a run wants attention.

@@ -4,7 +4,7 @@
 //! tables with it. It promises the exact meaning of a [`RowChange`], so that no two stores can differ, and
 //! it never fails: a change that does not fit is a mistake of the projection and is left out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use holdpoint_core::rows::{Cell, Cells, Kind, Op, RowChange, Table};
@@ -99,12 +99,17 @@ impl Picture {
         Some(Record { stream: *stream, n: *n, seq: *seq, cells: cells.clone() })
     }
 
-    /// The first of these puts and patches that would give a unique value to a second row, in words.
+    /// The first of these puts and patches that would write a row over another one, or give a unique value to a second
+    /// row, in words.
     pub fn clash<'a>(&self, changes: impl IntoIterator<Item = (StreamId, &'a RowChange)>) -> Option<String> {
         let mut given = BTreeMap::new();
+        let mut made = BTreeSet::new();
         for (stream, RowChange { table, op }) in changes {
             let (Op::Put(n, cells) | Op::Patch(n, cells)) = op else { continue };
             let place = (*table, stream, *n);
+            if matches!(op, Op::Put(..)) && (self.rows.contains_key(&place) || !made.insert(place)) {
+                return Some(format!("{} is there already", name(&place)));
+            }
             for (at, column) in unique_columns(*table) {
                 let value = cells.iter().find(|(name, value)| *name == column && *value != Cell::Null);
                 let Some((_, value)) = value else { continue };
@@ -152,7 +157,6 @@ impl Picture {
         let mut row = vec![Cell::Null; table.def().columns.len()];
         set(table, &mut row, cells);
         self.forget(place);
-        let seq = self.rows.get(&place).map_or(seq, |(first, _)| *first);
         self.rows.insert(place, (seq, row));
         self.note(place);
     }
@@ -294,14 +298,14 @@ mod tests {
     }
 
     #[test]
-    fn a_later_put_clears_columns_and_keeps_the_position() {
+    fn a_row_that_is_there_is_not_put_again() {
         let mut picture = Picture::default();
-        picture.apply(run(1), Seq(4), &[put(3, vec![("step", "a".into()), ("status", "pending".into())])]);
-        picture.apply(run(1), Seq(9), &[put(3, vec![("status", "failed".into())])]);
-        let (_, record) = picture.rows_of(run(1)).next().expect("one row");
-        assert_eq!((record.n, record.seq), (3, Seq(4)));
-        assert_eq!(cell(&picture, run(1), 3, "step"), Some(Cell::Null));
-        assert_eq!(cell(&picture, run(1), 3, "status"), Some("failed".into()));
+        let first = put(3, vec![("step", "a".into())]);
+        picture.apply(run(1), Seq(4), std::slice::from_ref(&first));
+        let words = picture.clash([(run(1), &first)]).expect("it is there");
+        assert!(words.ends_with("is there already"), "{words}");
+        assert!(picture.clash([(run(2), &first), (run(2), &first)]).is_some());
+        assert_eq!(picture.clash([(run(2), &first)]), None);
     }
 
     #[test]
@@ -373,7 +377,8 @@ mod tests {
         picture.apply(run(1), Seq(1), &[gate(1, vec![("id", id(1))]), gate(2, vec![("id", id(2))])]);
         assert_eq!((find(&picture, 1), find(&picture, 2), find(&picture, 3)), (Some(1), Some(2), None));
         let patch = RowChange { table: Table::Gate, op: Op::Patch(2, vec![("id", id(3))]) };
-        picture.apply(run(1), Seq(2), &[gate(1, vec![]), patch]);
+        let unnamed = RowChange { table: Table::Gate, op: Op::Patch(1, vec![("id", Cell::Null)]) };
+        picture.apply(run(1), Seq(2), &[unnamed, patch]);
         assert_eq!((find(&picture, 1), find(&picture, 2), find(&picture, 3)), (None, None, Some(2)));
         picture.clear(run(1));
         assert_eq!(find(&picture, 3), None);
@@ -385,7 +390,8 @@ mod tests {
         let id = |n| vec![("id", Cell::from(Uuid::from_u128(n)))];
         let mut picture = Picture::default();
         picture.apply(run(1), Seq(1), &[gate(1, id(1))]);
-        assert_eq!(picture.clash([(run(1), &gate(1, id(1))), (run(1), &gate(2, id(2)))]), None);
+        let again = RowChange { table: Table::Gate, op: Op::Patch(1, id(1)) };
+        assert_eq!(picture.clash([(run(1), &again), (run(1), &gate(2, id(2)))]), None);
         assert_eq!(picture.clash([(run(1), &gate(2, vec![])), (run(1), &gate(3, vec![]))]), None);
         let words = picture.clash([(run(2), &gate(1, id(1)))]).expect("run 1 has it");
         assert!(

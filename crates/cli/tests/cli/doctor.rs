@@ -89,7 +89,7 @@ fn a_home_with_runs_is_well() {
           ok    python  ...
         versions
           ok    sqlite  ...
-          ok    schema      4 of 4
+          ok    schema      5 of 5
         database
           ok    integrity   SQLite finds nothing wrong
           ok    durability  journal mode wal, synchronous full
@@ -163,7 +163,7 @@ fn settings_that_cannot_be_read_fail() {
 #[test]
 fn tables_that_differ_from_the_log_are_found_and_mended() {
     let sandbox = home::with_runs();
-    Database::of(&sandbox).change("UPDATE execution SET status = 'completed' WHERE n = 1");
+    Database::of(&sandbox).change("UPDATE execution SET status = 'completed' WHERE x = 1");
     Database::of(&sandbox).change("DELETE FROM run WHERE seq = (SELECT min(seq) FROM run)");
     let before = sandbox.run(&["audit", "verify"]);
     let tables = |arguments: &[&str]| sections(&sandbox.run(arguments), &["tables"]);
@@ -171,9 +171,9 @@ fn tables_that_differ_from_the_log_are_found_and_mended() {
         tables
           FAIL  rows        4 rows differ from the log
                             - run 0 of run 00000000-0000-0000-0000-000100000000: is missing
-                            - execution 1 of run 00000000-0000-0000-0000-000100000000: status is 'completed', should be 'in_progress'
-                            - execution 1 of run 00000000-0000-0000-0000-000200000000: status is 'completed', should be 'in_progress'
-                            - execution 1 of run 00000000-0000-0000-0000-000300000000: status is 'completed', should be 'in_progress'
+                            - execution 3 of run 00000000-0000-0000-0000-000100000000: status is 'completed', should be 'in_progress'
+                            - execution 3 of run 00000000-0000-0000-0000-000200000000: status is 'completed', should be 'in_progress'
+                            - execution 3 of run 00000000-0000-0000-0000-000300000000: status is 'completed', should be 'in_progress'
                             hint: `holdpoint doctor --repair` writes them anew from the log
         1 failed; 1 to look at
         exit 1
@@ -182,9 +182,9 @@ fn tables_that_differ_from_the_log_are_found_and_mended() {
         tables
           warn  rows        4 rows differ from the log; written anew
                             - run 0 of run 00000000-0000-0000-0000-000100000000: is missing
-                            - execution 1 of run 00000000-0000-0000-0000-000100000000: status is 'completed', should be 'in_progress'
-                            - execution 1 of run 00000000-0000-0000-0000-000200000000: status is 'completed', should be 'in_progress'
-                            - execution 1 of run 00000000-0000-0000-0000-000300000000: status is 'completed', should be 'in_progress'
+                            - execution 3 of run 00000000-0000-0000-0000-000100000000: status is 'completed', should be 'in_progress'
+                            - execution 3 of run 00000000-0000-0000-0000-000200000000: status is 'completed', should be 'in_progress'
+                            - execution 3 of run 00000000-0000-0000-0000-000300000000: status is 'completed', should be 'in_progress'
                             hint: nothing is left to do; somebody or something had changed the tables
         nothing failed; 2 to look at
         exit 0
@@ -214,7 +214,7 @@ fn nothing_is_repaired_from_a_damaged_log() {
           ok    seals       1, and 1 row is not yet sealed
         tables
           FAIL  rows        1 row differs from the log; not repaired
-                            - execution 1 of run 00000000-0000-0000-0000-000300000000: status is 'completed', should be 'in_progress'
+                            - execution 3 of run 00000000-0000-0000-0000-000300000000: status is 'completed', should be 'in_progress'
                             hint: the log is damaged, so nothing was written from it; restore a copy of the home
         3 failed; 1 to look at
         exit 1

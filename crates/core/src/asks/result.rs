@@ -153,8 +153,9 @@ mod tests {
                 pipeline: RunClosed { run: R1 }
             "#]],
         );
-        let current = |n| scene.picture.cell(Table::Artifact, StreamId::Run(run_id(1)), n, "current");
-        assert_eq!((current(0), current(1)), (false.into(), true.into()));
+        let rows = scene.picture.rows(Table::Artifact, StreamId::Run(run_id(1)));
+        let current: Vec<_> = rows.map(|(_, row)| row.get("current").cloned()).collect();
+        assert_eq!(current, [Some(false.into()), Some(true.into())]);
         // Once more without changes is in effect; with changes they would be lost.
         scene.check_code(edited, "wrong_state");
         scene.check(

@@ -397,10 +397,10 @@ mod tests {
         scene.run(on_run(1, RunCommand::RecordOutcome(record)));
         let stream = StreamId::Run(run_id(1));
         let rollback = scene.pipeline().rollbacks[0].rollback;
-        let cell = |table, n, column| scene.picture.cell(table, stream, n, column);
-        assert_eq!(cell(Table::Execution, 1, "status"), "failed".into());
-        assert_eq!(cell(Table::Execution, 1, "rollback"), rollback.0.into());
-        assert_eq!(cell(Table::Artifact, 0, "rollback"), rollback.0.into());
+        let first = |table| scene.picture.rows(table, stream).next().expect("a row").1;
+        assert_eq!(first(Table::Execution).get("status"), Some(&"failed".into()));
+        assert_eq!(first(Table::Execution).get("rollback"), Some(&rollback.0.into()));
+        assert_eq!(first(Table::Artifact).get("rollback"), Some(&rollback.0.into()));
     }
 
     #[test]

@@ -23,8 +23,8 @@ pub(super) fn rolled_back(
     let number = before.number().map_or(0, |(number, _)| number);
     let archive = retired.archive.as_deref();
     let mut items = Items { rollback, archive: archive.unwrap_or_default(), n: before.rows.archived };
-    for (x, execution) in after.graph.all_executions().filter(|(_, e)| e.rolled_back == Some(rollback)) {
-        hide(x, execution, &Cell::from(rollback.0), changes);
+    for (_, execution) in after.graph.all_executions().filter(|(_, e)| e.rolled_back == Some(rollback)) {
+        hide(execution, &Cell::from(rollback.0), changes);
         if let Some(archive) = archive {
             let folder = archived_checkpoint(archive, number, execution.position);
             items.execution(before, execution, &folder, changes);
@@ -65,9 +65,9 @@ pub(super) fn undone(
     for (x, old) in before.graph.all_executions() {
         let Some(new) = after.graph.any_execution(x) else { continue };
         match (old.rolled_back == Some(rollback), new.rolled_back == Some(rollback)) {
-            (false, true) => hide(x, new, &Cell::from(rollback.0), changes),
+            (false, true) => hide(new, &Cell::from(rollback.0), changes),
             (true, false) => {
-                hide(x, new, &Cell::Null, changes);
+                hide(new, &Cell::Null, changes);
                 changed(after, x, old, new, changes);
             }
             (true, true) | (false, false) => {}
@@ -88,8 +88,8 @@ pub(super) fn removed(before: &RunState, rollback: RollbackId, archive: &str, ch
     let outputs = before.executions().flat_map(|(_, e)| &e.artifacts);
     let size: u64 = outputs.map(|output| output.made.size).sum();
     items.put("run", None, &format!("{}/", run_folder(number)), &format!("{folder}/"), size, changes);
-    for (x, execution) in before.executions() {
-        hide(x, execution, &mark, changes);
+    for (_, execution) in before.executions() {
+        hide(execution, &mark, changes);
         let own = own_folder(execution).unwrap_or_default();
         items.execution(before, execution, &format!("{folder}/{own}"), changes);
     }
@@ -103,7 +103,7 @@ pub(super) fn removed(before: &RunState, rollback: RollbackId, archive: &str, ch
 /// A run that was removed is back.
 pub(super) fn restored(before: &RunState, after: &RunState, changes: &mut Vec<RowChange>) {
     for ((x, old), (_, new)) in before.executions().zip(after.executions()) {
-        hide(x, new, &Cell::Null, changes);
+        hide(new, &Cell::Null, changes);
         changed(after, x, old, new, changes);
     }
     reopen(before, before.gates.values(), changes);
@@ -116,9 +116,9 @@ fn changed(run: &RunState, x: ExecNo, old: &Execution, new: &Execution, changes:
 }
 
 /// Marks an execution, its outputs and what people said about it as taken out, or as back.
-fn hide(x: ExecNo, execution: &Execution, mark: &Cell, changes: &mut Vec<RowChange>) {
+fn hide(execution: &Execution, mark: &Cell, changes: &mut Vec<RowChange>) {
     let cells = |mark: &Cell| -> Cells { vec![("rollback", mark.clone())] };
-    changes.push(RowChange { table: Table::Execution, op: Op::Patch(x.0, cells(mark)) });
+    changes.push(RowChange { table: Table::Execution, op: Op::Patch(execution.row, cells(mark)) });
     // All attempts' outputs and all that people said, not only what the state still knows.
     for table in [Table::Artifact, Table::Interaction] {
         let op = Op::PatchWhere("execution", execution.id.0.into(), cells(mark));

@@ -31,6 +31,7 @@ pub(super) fn execution_row(
     let changed =
         |differs: fn(&Execution, &Execution) -> bool| before.is_some_and(|before| differs(before, after));
     let mut row = Columns::new(before.is_none());
+    row.set("x", false, || x.0);
     row.set("step", false, || Cell::Text(after.place.step.0.clone()));
     row.set("position", false, || after.position);
     if after.place.visit > 1 {
@@ -48,5 +49,5 @@ pub(super) fn execution_row(
     row.set("started_at", changed(|b, a| b.times.started != a.times.started), || after.times.started);
     row.set("completed_at", changed(|b, a| b.times.completed != a.times.completed), || after.times.completed);
     row.set("failed_at", changed(|b, a| b.times.failed != a.times.failed), || after.times.failed);
-    row.into_change(Table::Execution, x.0)
+    row.into_change(Table::Execution, after.row)
 }

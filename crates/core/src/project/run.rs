@@ -25,7 +25,7 @@ pub(super) fn project(
         after,
         stamp,
         ids: Ids::beside(stamp.command),
-        artifacts: before.rows.artifacts,
+        version: before.rows.events,
         interactions: before.rows.interactions,
         gates: before.rows.gates,
         opened: BTreeMap::new(),
@@ -34,13 +34,17 @@ pub(super) fn project(
     };
     let mut touched = BTreeSet::new();
     for (event, changes) in events.iter().zip(changes.iter_mut()) {
-        if let Event::Run(event) = event {
-            touched.extend(execution_of(event));
-            rows.event(event, changes);
+        rows.version += 1;
+        let Event::Run(event) = event else { continue };
+        match event {
+            // The whole row is written at once, as the command leaves it, and with this event.
+            RunEvent::ExecutionMade { x, .. } => rows.execution(*x, changes),
+            event => touched.extend(execution_of(event)),
         }
+        rows.event(event, changes);
     }
     if let Some(last) = changes.last_mut() {
-        for x in touched {
+        for x in touched.into_iter().filter(|x| before.graph.any_execution(*x).is_some()) {
             rows.execution(x, last);
         }
         last.extend(header(id, before, after));
@@ -97,7 +101,8 @@ pub(super) struct Rows<'a> {
     pub after: &'a RunState,
     pub stamp: &'a Stamp<'a>,
     pub ids: Ids,
-    artifacts: u32,
+    /// The version of the event that is looked at.
+    version: u32,
     pub interactions: u32,
     gates: u32,
     /// Gates that the command opened.
@@ -223,8 +228,7 @@ impl<'a> Rows<'a> {
     }
 
     fn made(&mut self, x: ExecNo, made: &Made, changes: &mut Vec<RowChange>) {
-        let n = self.artifacts;
-        self.artifacts += 1;
+        let n = self.version;
         let Some(execution) = self.left(x) else { return };
         let kept = execution.artifacts.iter().find(|output| output.made.record == made.record);
         let promoted = kept.and_then(|output| output.promoted_at);
@@ -271,10 +275,11 @@ impl<'a> Rows<'a> {
     }
 }
 
+/// The run's own row. What every step changes, its counts and where it stands, is written only when something else is:
+/// while a run moves, these are read from its executions.
 fn header(id: RunId, before: &RunState, after: &RunState) -> Option<RowChange> {
     let origin = after.origin.as_ref()?;
     let mut row = Columns::new(before.origin.is_none());
-    let (current_before, current) = (position_of(before), position_of(after));
     if row.fresh {
         let (kind, title, previous) = match origin {
             Origin::Pipeline { previous, .. } => ("pipeline", None, *previous),
@@ -297,22 +302,18 @@ fn header(id: RunId, before: &RunState, after: &RunState) -> Option<RowChange> {
     }
     row.set("status", before.status != after.status, || after.status.name());
     row.set("pause_requested", before.pause_requested != after.pause_requested, || after.pause_requested);
-    row.set("current_step", current_before != current, || {
-        after.current().map_or(Cell::Null, |(_, e)| Cell::Text(e.place.step.0.clone()))
-    });
-    row.set("position", current_before.map(|(_, p)| p) != current.map(|(_, p)| p), || {
-        current.map(|(_, p)| p)
-    });
-    row.set("completed", before.completed != after.completed, || after.completed);
-    row.set("failed", before.failed != after.failed, || after.failed);
     row.set("started_at", before.times.started != after.times.started, || after.times.started);
     row.set("completed_at", before.times.completed != after.times.completed, || after.times.completed);
     row.set("paused_at", before.times.paused != after.times.paused, || after.times.paused);
     row.set("resumed_at", before.times.resumed != after.times.resumed, || after.times.resumed);
     row.set("rollback", before.gone != after.gone, || after.gone.as_ref().map(|gone| gone.rollback.0));
+    // A rollback and its undoing go on in another branch.
+    let turned = before.graph.current() != after.graph.current();
+    let counted = turned || before.failed != after.failed || !row.cells.is_empty();
+    let current = after.current().map(|(_, execution)| execution);
+    row.set("current_step", counted, || current.map_or(Cell::Null, |e| Cell::Text(e.place.step.0.clone())));
+    row.set("position", counted, || current.map(|e| e.position));
+    row.set("completed", counted, || after.completed);
+    row.set("failed", counted, || after.failed);
     row.into_change(Table::Run, 0)
-}
-
-fn position_of(run: &RunState) -> Option<(ExecNo, u32)> {
-    run.current().map(|(x, execution)| (x, execution.position))
 }

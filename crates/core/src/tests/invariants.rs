@@ -9,7 +9,7 @@ use crate::state::RunState;
 use crate::state::run::{
     AskKind, EffectId, EffectKind, Execution, ExecutionState, Part, RunStatus, Stage, TimerKind,
 };
-use crate::testing::Scene;
+use crate::testing::{Drawn, Picture, Scene};
 use crate::{ActorKind, Digest, ExecNo, GateId, RunId, State, StreamId};
 
 /// Checks every run and the pipeline, if there is one.
@@ -123,19 +123,18 @@ fn rows(scene: &Scene, id: RunId, run: &RunState) {
     let cell = |table, n, column| picture.cell(table, stream, n, column);
     assert_eq!(cell(Table::Run, 0, "status"), run.status.name().into());
     assert_eq!(cell(Table::Run, 0, "pause_requested"), run.pause_requested.into());
-    assert_eq!(cell(Table::Run, 0, "completed"), run.completed.into());
-    assert_eq!(cell(Table::Run, 0, "failed"), run.failed.into());
     assert_eq!(cell(Table::Run, 0, "rollback"), run.gone.as_ref().map(|gone| gone.rollback.0).into());
-    let current = run.current().map(|(_, e)| e.position);
-    assert_eq!(cell(Table::Run, 0, "position"), current.into());
+    counts(picture, stream, run);
     let gone = run.gone.as_ref().map(|gone| gone.rollback);
     for (x, execution) in run.graph.all_executions() {
         let rollback = execution.rolled_back.or(gone);
         let mark = Cell::from(rollback.map(|rollback| rollback.0));
-        assert_eq!(cell(Table::Execution, x.0, "rollback"), mark, "{x}");
-        assert_eq!(cell(Table::Execution, x.0, "status"), execution.state.name().into(), "{x}");
-        assert_eq!(cell(Table::Execution, x.0, "attempt"), execution.attempt.into(), "{x}");
-        assert_eq!(cell(Table::Execution, x.0, "revision"), execution.revision.into(), "{x}");
+        let n = execution.row;
+        assert_eq!(cell(Table::Execution, n, "x"), x.0.into(), "{x}");
+        assert_eq!(cell(Table::Execution, n, "rollback"), mark, "{x}");
+        assert_eq!(cell(Table::Execution, n, "status"), execution.state.name().into(), "{x}");
+        assert_eq!(cell(Table::Execution, n, "attempt"), execution.attempt.into(), "{x}");
+        assert_eq!(cell(Table::Execution, n, "revision"), execution.revision.into(), "{x}");
         for output in &execution.artifacts {
             assert_eq!(cell(Table::Artifact, output.n, "current"), true.into(), "{x}");
             assert_eq!(cell(Table::Artifact, output.n, "promoted_at"), output.promoted_at.into(), "{x}");
@@ -158,6 +157,28 @@ fn rows(scene: &Scene, id: RunId, run: &RunState) {
     assert_eq!(said, open, "rows of open gates");
     let said = picture.rows(Table::Interaction, stream).count();
     assert_eq!(said, run.rows.interactions as usize, "one interaction per answer");
+}
+
+/// Where a run stands and what it counts: in its own row once it has ended, in those of its executions while it moves.
+fn counts(picture: &Picture, stream: StreamId, run: &RunState) {
+    let cell = |column| picture.cell(Table::Run, stream, 0, column);
+    let current = run.current().map(|(_, e)| e.position);
+    if !run.status.is_active() {
+        assert_eq!(cell("completed"), run.completed.into());
+        assert_eq!(cell("failed"), run.failed.into());
+        assert_eq!(cell("position"), current.into());
+    } else if run.gone.is_none() && run.pipeline().is_some() {
+        let here = |row: &&Drawn| row.get("rollback").is_none_or(|rollback| *rollback == Cell::Null);
+        let rows: Vec<&Drawn> =
+            picture.rows(Table::Execution, stream).map(|(_, row)| row).filter(here).collect();
+        let stands = |row: &&&Drawn, status: &str| row.get("status") == Some(&status.into());
+        let count = |status| rows.iter().filter(|row| stands(row, status)).count();
+        assert_eq!(count("completed"), run.completed as usize, "completed");
+        assert_eq!(count("failed"), run.failed as usize, "failed");
+        let open = rows.iter().filter(|row| !stands(row, "completed")).min_by_key(|row| row.get("x"));
+        let position = open.and_then(|row| row.get("position").cloned());
+        assert_eq!(position.unwrap_or(Cell::Null), current.into(), "position");
+    }
 }
 
 /// What tables say about archives is what stands on disk, and no path leads out of its folder.

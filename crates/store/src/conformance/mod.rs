@@ -116,7 +116,8 @@ macro_rules! conformance_suite {
                 another_handle_sees_a_fold,
             ];
             tables: [
-                a_put_writes_the_whole_row,
+                a_row_is_put_once,
+                rows_by_position_are_named_by_versions,
                 a_patch_sets_only_what_it_names,
                 a_patch_by_value_reaches_all_rows_of_its_stream,
                 null_is_matched_by_null,
@@ -148,6 +149,7 @@ macro_rules! conformance_suite {
                 a_missing_and_an_extra_row_are_found,
                 a_replacement_repairs,
                 other_streams_are_not_touched,
+                rows_by_position_are_compared_and_repaired,
             ];
             heads: [
                 the_head_begins_at_nothing_and_follows_appends,

@@ -11,7 +11,7 @@ use holdpoint_core::{Digest, RunId, Seq, StreamId, Timestamp, Version};
 
 use super::Bench;
 use super::kit::{Numbers, all, all_of, append, one, pipeline, row_of, run, run_id, session, write};
-use super::tables::some_change;
+use super::tables::some_changes;
 use crate::memory::{LEASE_MS, MemoryDisk, MemoryLog};
 use crate::{Append, EventFilter, EventLog, Fence, Key, Query, Receipt, Refused, WorkChange};
 
@@ -168,10 +168,10 @@ impl<'a, B: Bench> Pair<'a, B> {
         streams.truncate(1 + self.numbers.below(2) as usize);
         let mut rows = Vec::new();
         for stream in streams {
-            let changes = (0..=self.numbers.below(2))
-                .map(|_| (0..self.numbers.below(3)).map(|_| some_change(&mut self.numbers)).collect())
-                .collect();
             let before = all_of(&*self.models[0], stream).await.pop().expect("the stream has begun");
+            let first = before.last().0 + 1;
+            let versions = first..=first + self.numbers.below(2);
+            let changes = versions.map(|version| some_changes(&mut self.numbers, version)).collect();
             let mut row = row_of(stream, before.last().0 + 1, changes);
             row.prev = before.hash;
             row.session = session(u128::from(self.numbers.below(2)));

@@ -1,30 +1,71 @@
 //! Row changes mean the same in every store: what [`Picture`] says.
 
-use holdpoint_core::rows::{Cell, Cells, Kind, RowChange, Table};
+use holdpoint_core::rows::{Cell, Cells, Kind, Order, RowChange, Table};
 use holdpoint_core::{Seq, StreamId};
 
 use super::Bench;
 use super::kit::{
-    Numbers, all, append, cell, patch, patch_where, project, put, refused, row_of, rows_of, run, value,
+    Numbers, all, append, ask, cell, list, ordinals, patch, patch_where, project, put, refused, row_of,
+    rows_of, run, value,
 };
-use crate::{EventLog, Picture, Refused};
+use crate::{EventLog, Picture, Query, Refused};
 
-const TABLE: Table = Table::Execution;
+const TABLE: Table = Table::Gate;
 
-/// A later put clears what it does not name, and the row keeps the position of the first.
-pub async fn a_put_writes_the_whole_row(bench: &impl Bench) {
+/// A row is put once; columns that the put does not name are null, and the row stands where the put does.
+pub async fn a_row_is_put_once(bench: &impl Bench) {
     let log = bench.open().await;
-    let first = put(TABLE, 3, vec![("step", "a".into()), ("status", "pending".into())]);
-    let second = put(TABLE, 3, vec![("status", "failed".into()), ("attempt", 2_u32.into())]);
+    let first = put(TABLE, 3, vec![("position", 2_u32.into()), ("step", "a".into())]);
+    let second = put(TABLE, 3, vec![("name", "failed".into())]);
     project(&*log, run(1), 0, vec![vec![], vec![first]]).await;
-    project(&*log, run(1), 2, vec![vec![second]]).await;
+    let answer = refused(&*log, append(vec![row_of(run(1), 3, vec![vec![second]])])).await;
+    assert!(matches!(answer, Refused::Store(_)), "{answer:?}");
     let rows = rows_of(&*log, TABLE, run(1)).await;
     assert_eq!(rows.len(), 1);
     assert_eq!((rows[0].stream, rows[0].n, rows[0].seq), (run(1), 3, Seq(2)));
-    assert_eq!(cell(TABLE, &rows[0], "step"), Cell::Null);
-    assert_eq!(cell(TABLE, &rows[0], "status"), "failed".into());
-    assert_eq!(cell(TABLE, &rows[0], "attempt"), Cell::Int(2));
+    assert_eq!(cell(TABLE, &rows[0], "step"), "a".into());
+    assert_eq!(cell(TABLE, &rows[0], "position"), Cell::Int(2));
+    assert_eq!(cell(TABLE, &rows[0], "name"), Cell::Null);
     assert_eq!(rows[0].cells.len(), TABLE.def().columns.len());
+    assert_eq!(all(&*log).await.len(), 1);
+}
+
+/// A row in the order of positions is named by its event's version, and is found by it from later appends.
+pub async fn rows_by_position_are_named_by_versions(bench: &impl Bench) {
+    let log = bench.open().await;
+    let step = |n, name: &str| put(Table::Execution, n, vec![("step", name.into())]);
+    let done = |n| patch(Table::Execution, n, vec![("status", "completed".into())]);
+    project(&*log, run(1), 0, vec![vec![], vec![step(2, "a")], vec![step(3, "b"), done(3)]]).await;
+    project(&*log, run(2), 0, vec![vec![step(1, "theirs")]]).await;
+    project(&*log, run(1), 3, vec![vec![], vec![done(2), step(5, "c")]]).await;
+    // One of an older row, one of no row, one of a version to come, and one of a position that is another stream's.
+    let other = bench.open().await;
+    project(&*other, run(1), 5, vec![vec![patch(Table::Execution, 3, vec![("attempt", 2_u32.into())])]])
+        .await;
+    project(&*log, run(1), 6, vec![vec![done(1), done(9), done(4), step(7, "d")]]).await;
+    let rows = rows_of(&*log, Table::Execution, run(1)).await;
+    let found = |row: &crate::Record| (row.n, row.seq.0, cell(Table::Execution, row, "status"));
+    let completed = || Cell::from("completed");
+    assert_eq!(
+        rows.iter().map(found).collect::<Vec<_>>(),
+        [(2, 2, completed()), (3, 3, completed()), (5, 6, Cell::Null), (7, 8, Cell::Null)]
+    );
+    assert_eq!(cell(Table::Execution, &rows[1], "attempt"), Cell::Int(2));
+    let theirs = rows_of(&*log, Table::Execution, run(2)).await;
+    assert_eq!(theirs.iter().map(found).collect::<Vec<_>>(), [(1, 4, Cell::Null)]);
+    let of = async |after, limit| {
+        let query = Query::Of { table: Table::Execution, stream: run(1), after, limit };
+        ordinals(&ask(&*log, query).await.records)
+    };
+    assert_eq!(of(None, 2).await, [2, 3]);
+    assert_eq!(of(Some(2), 9).await, [3, 5, 7]);
+    assert_eq!(of(Some(4), 1).await, [5]);
+    assert_eq!(of(Some(7), 9).await, [0; 0]);
+    assert_eq!(ordinals(&list(&*log, Table::Execution, None, Some(Seq(8)), 9).await), [5, 1, 3, 2]);
+    for changes in [vec![step(9, "late")], vec![step(8, "twice"), step(8, "twice")]] {
+        let answer = refused(&*log, append(vec![row_of(run(1), 8, vec![changes])])).await;
+        assert!(matches!(answer, Refused::Store(_)), "{answer:?}");
+    }
 }
 
 /// A patch leaves the other columns, and makes no row.
@@ -32,8 +73,8 @@ pub async fn a_patch_sets_only_what_it_names(bench: &impl Bench) {
     let log = bench.open().await;
     let changes = vec![
         patch(TABLE, 1, vec![("step", "too early".into())]),
-        put(TABLE, 1, vec![("step", "a".into()), ("status", "pending".into())]),
-        patch(TABLE, 1, vec![("status", "failed".into()), ("step", Cell::Null)]),
+        put(TABLE, 1, vec![("step", "a".into()), ("name", "pending".into())]),
+        patch(TABLE, 1, vec![("name", "failed".into()), ("step", Cell::Null)]),
         patch(TABLE, 2, vec![("step", "nowhere".into())]),
         patch(TABLE, 1, vec![]),
     ];
@@ -41,7 +82,7 @@ pub async fn a_patch_sets_only_what_it_names(bench: &impl Bench) {
     let rows = rows_of(&*log, TABLE, run(1)).await;
     assert_eq!(rows.len(), 1);
     assert_eq!(cell(TABLE, &rows[0], "step"), Cell::Null);
-    assert_eq!(cell(TABLE, &rows[0], "status"), "failed".into());
+    assert_eq!(cell(TABLE, &rows[0], "name"), "failed".into());
 }
 
 /// A patch by value sets all rows that have it, in its table and stream only.
@@ -54,11 +95,11 @@ pub async fn a_patch_by_value_reaches_all_rows_of_its_stream(bench: &impl Bench)
     project(&*log, run(1), 0, vec![rows()]).await;
     project(&*log, run(2), 0, vec![rows()]).await;
     let change =
-        patch_where(TABLE, "step", "a".into(), vec![("status", "failed".into()), ("step", "z".into())]);
+        patch_where(TABLE, "step", "a".into(), vec![("name", "failed".into()), ("step", "z".into())]);
     project(&*log, run(1), 1, vec![vec![change]]).await;
     let steps = async |stream| {
         let rows = rows_of(&*log, TABLE, stream).await;
-        rows.iter().map(|row| (cell(TABLE, row, "step"), cell(TABLE, row, "status"))).collect::<Vec<_>>()
+        rows.iter().map(|row| (cell(TABLE, row, "step"), cell(TABLE, row, "name"))).collect::<Vec<_>>()
     };
     let failed = || ("z".into(), "failed".into());
     assert_eq!(steps(run(1)).await, [failed(), ("b".into(), Cell::Null), failed()]);
@@ -113,7 +154,8 @@ pub async fn a_unique_value_is_given_once(bench: &impl Bench) {
     }
     assert_eq!(all(&*log).await.len(), 1);
     assert_eq!(rows_of(&*log, Table::Gate, run(2)).await, []);
-    let receipt = project(&*log, run(2), 0, vec![vec![named(1, 8), named(1, 8)]]).await;
+    let again = patch(Table::Gate, 1, vec![("id", value(Kind::Uuid, 8))]);
+    let receipt = project(&*log, run(2), 0, vec![vec![named(1, 8), again]]).await;
     assert_eq!(receipt.first, Seq(2));
 }
 
@@ -126,9 +168,9 @@ pub async fn changes_mean_what_the_picture_says(bench: &impl Bench) {
     let mut versions = [0_u64; 3];
     for _ in 0..60 {
         let which = numbers.below(3) as usize;
-        let events: Vec<Vec<RowChange>> = (0..=numbers.below(3))
-            .map(|_| (0..numbers.below(4)).map(|_| some_change(&mut numbers)).collect())
-            .collect();
+        let first = versions[which] + 1;
+        let these = first..=first + numbers.below(3);
+        let events: Vec<Vec<RowChange>> = these.map(|version| some_changes(&mut numbers, version)).collect();
         let count = events.len() as u64;
         let receipt = project(&*log, streams[which], versions[which], events.clone()).await;
         versions[which] += count;
@@ -155,16 +197,25 @@ fn of(picture: &Picture, table: Table, stream: StreamId) -> Vec<crate::Record> {
     picture.rows_of(stream).filter(|(of, _)| *of == table).map(|(_, record)| record).collect()
 }
 
-/// A change by number, of few rows, so that they meet.
-pub(super) fn some_change(numbers: &mut Numbers) -> RowChange {
-    let table = [Table::Execution, Table::Interaction][numbers.below(2) as usize];
-    let n = numbers.below(6) as u32;
-    let cells = cells(table, numbers);
-    match numbers.below(3) {
-        0 => put(table, n, cells),
-        1 => patch(table, n, cells),
-        _ => patch_where(table, "rollback", some(Kind::Uuid, numbers), cells),
+/// Up to three changes that follow from the event with a version, of few rows, so that they meet.
+pub(super) fn some_changes(numbers: &mut Numbers, version: u64) -> Vec<RowChange> {
+    let mut changes = Vec::new();
+    let mut is_put = false;
+    for nth in 0..numbers.below(4) {
+        let table = [Table::Execution, Table::Interaction][numbers.below(2) as usize];
+        let n = match table.def().order {
+            Order::Position => version,
+            Order::Stream => version * 4 + nth,
+        };
+        let cells = cells(table, numbers);
+        changes.push(match numbers.below(3) {
+            0 if table.def().order == Order::Stream => put(table, n as u32, cells),
+            0 if !std::mem::replace(&mut is_put, true) => put(table, n as u32, cells),
+            0 | 1 => patch(table, n.saturating_sub(numbers.below(6)) as u32, cells),
+            _ => patch_where(table, "rollback", some(Kind::Uuid, numbers), cells),
+        });
     }
+    changes
 }
 
 /// Some columns that are not unique.

@@ -117,6 +117,8 @@ fn well_formed(append: &Append) -> Result<(), StoreError> {
             "a row without events"
         } else if row.changes.len() != row.count as usize {
             "a row whose changes are not one list per event"
+        } else if row.is_misplaced() {
+            "a change that does not stand with its event"
         } else {
             continue;
         };

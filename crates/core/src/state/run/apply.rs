@@ -18,6 +18,7 @@ impl RunState {
     /// Folds one event in.
     pub fn apply(&mut self, stamp: &Stamp<'_>, event: &RunEvent) {
         let at = stamp.at;
+        self.rows.events += 1;
         match event {
             RunEvent::Made { origin, plan, total } => {
                 self.origin = Some(origin.clone());

@@ -29,6 +29,7 @@ impl RunState {
     pub(super) fn make_execution(&mut self, fresh: &Fresh<'_>, stamp: &Stamp<'_>) {
         let execution = Execution {
             id: self.id().execution(fresh.x),
+            row: self.rows.events,
             branch: fresh.branch,
             place: fresh.place.clone(),
             node: None,
@@ -103,8 +104,7 @@ impl RunState {
     }
 
     pub(super) fn keep_output(&mut self, x: ExecNo, made: &Made, at: Timestamp) {
-        let output = Output { n: self.rows.artifacts, made: made.clone(), created_at: at, promoted_at: None };
-        self.rows.artifacts += 1;
+        let output = Output { n: self.rows.events, made: made.clone(), created_at: at, promoted_at: None };
         self.edit(x, |e| {
             // A later output of the same name stands in its place; the earlier one stays in the log.
             e.artifacts.retain(|other| other.made.name != output.made.name);

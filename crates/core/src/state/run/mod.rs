@@ -74,7 +74,7 @@ pub struct RunState {
     /// What its budget was raised by.
     #[serde(default, skip_serializing_if = "Amounts::is_zero")]
     pub raised: Amounts,
-    /// How many rows of each kind its events have made.
+    /// How many events and rows there are.
     pub rows: RowCounts,
 }
 
@@ -87,11 +87,11 @@ pub struct Gone {
     pub archive: Text,
 }
 
-/// How many rows a run's events have made, which gives each its ordinal.
+/// What a run's events have made, which gives each row its ordinal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RowCounts {
-    /// Outputs.
-    pub artifacts: u32,
+    /// Events: the rows of executions and outputs are named by the version of the event that makes them.
+    pub events: u32,
     /// Questions.
     pub gates: u32,
     /// What people said.
@@ -168,6 +168,9 @@ pub struct Execution {
     /// Its id, the same across all attempts: the run's with the execution's number added.
     #[serde(skip)]
     pub id: ExecutionId,
+    /// The version of the event that made it, which names its row.
+    #[serde(rename = "m")]
+    pub row: u32,
     /// The branch that it was made in.
     #[serde(rename = "b", default, skip_serializing_if = "is_zero")]
     pub branch: BranchNo,
