@@ -8,6 +8,7 @@
 pub mod audit;
 mod cache;
 pub mod clock;
+mod commit;
 pub mod doctor;
 pub mod documents;
 mod error;
@@ -19,6 +20,7 @@ mod keep;
 mod live;
 mod load;
 mod plans;
+mod replies;
 pub mod retention;
 mod runner;
 mod seal;
@@ -43,10 +45,12 @@ use runner::Runner;
 
 pub use error::SubmitError;
 pub use evaluator::PlainEvaluator;
+pub use holdpoint_store::Reply;
 pub use live::{Filter, Recorded};
 pub use load::Loaded;
+pub use replies::{Answered, IdemKey, Render, Settled};
 pub use runner::Drained;
-pub use submit::{IdemKey, Submitted};
+pub use submit::Submitted;
 pub use whisper::Whisper;
 
 /// How many pieces of work are done at once where nobody says otherwise.

@@ -89,7 +89,7 @@ async fn the_same_request_is_carried_out_once() {
     let again = engine.submit(ann(), key("a"), command.clone()).await.expect("answered again");
     assert!(again.replayed);
     assert_eq!(again.receipt.map(|r| r.first), first.receipt.map(|r| r.first));
-    assert_eq!(again.reply.run, Some(run));
+    assert_eq!(again.names.run, Some(run));
     let other = engine.submit(ann(), key("b"), command).await;
     assert!(matches!(other, Err(SubmitError::KeyReused)), "{other:?}");
 }
@@ -182,13 +182,13 @@ async fn a_repeated_request_is_answered_as_the_first_time() {
     let commands = [("start", start), ("cancel", cancel), ("retry", retry)];
     let mut answers = Vec::new();
     for (word, command) in &commands {
-        answers.push(engine.submit(ann(), key(word), command.clone()).await.expect("done").reply);
+        answers.push(engine.submit(ann(), key(word), command.clone()).await.expect("done").names);
     }
     let other = home.idle_engine();
     for ((word, command), first) in commands.into_iter().zip(answers) {
         let again = other.submit(ann(), key(word), command).await.expect("answered again");
         assert!(again.replayed);
-        assert_eq!(again.reply, first, "{word}");
+        assert_eq!(again.names, first, "{word}");
     }
 }
 
@@ -203,7 +203,7 @@ async fn what_a_repeated_request_names_anew_keeps_its_first_name() {
     let ((first, run), (again, _)) = (start_plan(chain(1)), start_plan(chain(1)));
     engine.submit(ann(), key(), first).await.expect("started");
     let again = engine.submit(ann(), key(), again).await.expect("answered again");
-    assert_eq!((again.replayed, again.reply.run), (true, Some(run)));
+    assert_eq!((again.replayed, again.names.run), (true, Some(run)));
 }
 
 #[tokio::test(start_paused = true)]

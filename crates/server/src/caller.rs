@@ -4,6 +4,8 @@
 //! [`Caller::submit`], which asks the one table of permissions first. What lies outside the caller's scope is
 //! not there.
 
+use std::time::Duration;
+
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use holdpoint_core::commands::start_run::Source;
@@ -11,11 +13,14 @@ use holdpoint_core::event::{Origin, Role};
 use holdpoint_core::permission::Rights;
 use holdpoint_core::state::home::Token;
 use holdpoint_core::{Actor, Assurance, Command, Level, PipelineCommand, PipelineId, RunId, State, TokenId};
-use holdpoint_engine::{Engine, Submitted};
+use holdpoint_engine::{Answered, Engine, Reply, Settled, SubmitError};
 
 use crate::app::App;
 use crate::idempotency::Idempotent;
 use crate::problem::{Code, Problem};
+
+/// How long an answer waits for the files.
+const FILES: Duration = Duration::from_millis(250);
 
 /// Who calls, and what they may do.
 #[derive(Debug, Clone)]
@@ -86,15 +91,38 @@ impl Caller {
         self.see("run", run, pipeline)
     }
 
-    /// Carries out a command in the caller's name, if they may give it.
+    /// Carries out a command in the caller's name, if they may give it, and answers what `render` makes of the states
+    /// after it. A request that came before is answered as it was then.
     #[allow(clippy::disallowed_methods)] // the one place: the table of permissions was asked
-    pub async fn submit(&self, app: &App, key: Idempotent, command: Command) -> Result<Submitted, Problem> {
+    pub async fn submit<R>(
+        &self,
+        app: &App,
+        key: Idempotent,
+        command: Command,
+        render: R,
+    ) -> Result<Answered, Problem>
+    where
+        R: Fn(&Settled<'_>) -> Result<Reply, SubmitError> + Send + Sync,
+    {
         let engine = app.engine()?;
         let scoped = !self.rights.pipelines.is_empty();
         let pipeline = if scoped { concerns(engine, &command).await? } else { None };
         self.rights.check(&command, pipeline)?;
         let (actor, assurance) = (self.actor.clone(), self.assurance);
-        Ok(engine.submit_assured(actor, assurance, key.into_key()?, command).await?)
+        let answered = engine.answer(actor, assurance, key.into_key()?, command, &render).await?;
+        if let Some(receipt) = answered.receipt.as_ref().filter(|_| !answered.replayed) {
+            // Whoever reads the files after the answer finds them. What takes longer follows: the log has it, and the
+            // next start would write it.
+            engine.files_settled(receipt.last, FILES).await;
+        }
+        Ok(answered)
+    }
+
+    /// The answer to the same request when it came before. Asked first by routes that look at what stands now before
+    /// they know their command.
+    pub async fn told_before(&self, app: &App, key: &Idempotent) -> Result<Option<Answered>, Problem> {
+        let Some(key) = key.clone().into_key()? else { return Ok(None) };
+        Ok(app.engine()?.replied(&self.actor, &key).await?)
     }
 }
 

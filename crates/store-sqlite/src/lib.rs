@@ -12,6 +12,7 @@ mod checkpoint;
 mod connect;
 mod follow;
 mod integrity;
+mod keys;
 mod log;
 mod names;
 mod owners;

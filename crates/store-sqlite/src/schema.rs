@@ -16,14 +16,14 @@ use holdpoint_store::StoreError;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::connect::failed;
-use crate::views;
+use crate::{keys, views};
 
 /// The newest schema that this code knows.
-pub(crate) const SCHEMA: u32 = 4;
+pub(crate) const SCHEMA: u32 = 5;
 
 /// The oldest schema that can be brought up to date. Nothing was released before it, and there is no reader for the
 /// events of then.
-const OLDEST: u32 = 4;
+const OLDEST: u32 = 5;
 
 /// The steps from each schema to the next; the first leads away from `OLDEST`.
 const STEPS: &[&str] = &[];
@@ -49,14 +49,6 @@ CREATE TABLE log(
 );
 CREATE UNIQUE INDEX log_stream ON log(stream, version);
 CREATE TABLE marks(what INTEGER, id INTEGER, block INTEGER, PRIMARY KEY(what, id, block)) WITHOUT ROWID;
-CREATE TABLE keys(
-    n INTEGER PRIMARY KEY,
-    scope BLOB NOT NULL UNIQUE,
-    request BLOB NOT NULL,
-    first INTEGER NOT NULL,
-    last INTEGER NOT NULL,
-    at INTEGER NOT NULL
-);
 CREATE TABLE work(run INTEGER PRIMARY KEY, due INTEGER, owner INTEGER, epoch INTEGER NOT NULL);
 CREATE INDEX work_due ON work(due) WHERE due IS NOT NULL;
 CREATE INDEX work_owner ON work(owner) WHERE owner IS NOT NULL;
@@ -115,6 +107,7 @@ fn create(conn: &mut Connection) -> Result<(), StoreError> {
     }
     let made = conn.transaction_with_behavior(TransactionBehavior::Immediate).and_then(|tx| {
         tx.execute_batch(BASE)?;
+        tx.execute_batch(keys::TABLE)?;
         for table in Table::ALL {
             tx.execute_batch(&ddl(table.def()))?;
         }

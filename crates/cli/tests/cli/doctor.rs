@@ -89,7 +89,7 @@ fn a_home_with_runs_is_well() {
           ok    python  ...
         versions
           ok    sqlite  ...
-          ok    schema      4 of 4
+          ok    schema      5 of 5
         database
           ok    integrity   SQLite finds nothing wrong
           ok    durability  journal mode wal, synchronous full

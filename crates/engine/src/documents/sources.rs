@@ -41,16 +41,34 @@ pub(super) struct RunSource {
     folder: Option<String>,
 }
 
-impl RunSource {
+/// A run's state, and where its folder stands: what a document says of it.
+#[derive(Clone, Copy)]
+pub(super) struct RunView<'a> {
+    pub(super) id: RunId,
+    pub(super) state: &'a RunState,
+    folder: Option<&'a str>,
+}
+
+impl<'a> RunView<'a> {
+    pub(super) fn new(id: RunId, state: &'a RunState, folder: Option<&'a str>) -> Self {
+        Self { id, state, folder }
+    }
+
     /// Where a file of the run stands on disk, from where it was recorded: folders of runs move as a whole.
     pub(super) fn on_disk(&self, recorded: String) -> String {
-        let Some((folder, (number, _))) = self.folder.as_ref().zip(self.state().number()) else {
+        let Some((folder, (number, _))) = self.folder.zip(self.state.number()) else {
             return recorded;
         };
         match recorded.strip_prefix(&format!("{}/", run_folder(number))) {
             Some(inside) => format!("{folder}/{inside}"),
             None => recorded,
         }
+    }
+}
+
+impl RunSource {
+    pub(super) fn view(&self) -> RunView<'_> {
+        RunView::new(self.id, self.state(), self.folder.as_deref())
     }
 
     pub(super) fn plan(&self) -> Option<&LoadedPlan> {

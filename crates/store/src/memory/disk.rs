@@ -10,7 +10,7 @@ use super::fault::{Fault, FaultHook, Step};
 use super::files::Files;
 use super::log::MemoryLog;
 use super::work::Work;
-use crate::{OwnerId, Picture, Row, SavedFold, StoreError};
+use crate::{OwnerId, Picture, Row, SavedFold, StoreError, UsedKey};
 
 /// How long a heartbeat keeps an owner alive, unless [`MemoryDisk::set_lease`] says otherwise.
 pub const LEASE_MS: u64 = 30_000;
@@ -34,7 +34,7 @@ pub(super) struct State {
     pub(super) streams: BTreeMap<StreamId, Stream>,
     /// The streams in the order in which they began.
     pub(super) began: Vec<StreamId>,
-    pub(super) keys: BTreeMap<Digest, Used>,
+    pub(super) keys: BTreeMap<Digest, UsedKey>,
     pub(super) folds: BTreeMap<StreamId, SavedFold>,
     pub(super) small: BTreeMap<Digest, Small>,
     pub(super) tables: Picture,
@@ -59,13 +59,6 @@ pub(super) struct Stream {
     pub(super) version: Version,
     /// Its rows, as places in [`State::rows`].
     pub(super) rows: Vec<usize>,
-}
-
-/// What an idempotency key was used for.
-pub(super) struct Used {
-    pub(super) request: Digest,
-    pub(super) first: Seq,
-    pub(super) last: Seq,
 }
 
 impl Default for MemoryDisk {

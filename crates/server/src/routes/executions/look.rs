@@ -34,7 +34,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 async fn seen(app: &App, caller: &Caller, id: ExecutionId) -> Result<ExecutionDocument, Problem> {
     caller.look()?;
     let document = app.engine()?.execution_document(id).await?;
-    caller.see("execution", id, document.pipeline_id)?;
+    caller.see("execution", id, document.standing.pipeline_id)?;
     Ok(document)
 }
 
