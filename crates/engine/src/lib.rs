@@ -25,6 +25,7 @@ pub mod retention;
 mod runner;
 mod seal;
 mod submit;
+mod tail;
 pub mod tree;
 mod view;
 mod whisper;
@@ -51,6 +52,7 @@ pub use load::Loaded;
 pub use replies::{Answered, IdemKey, Render, Settled};
 pub use runner::Drained;
 pub use submit::Submitted;
+pub use tail::Followed;
 pub use whisper::Whisper;
 
 /// How many pieces of work are done at once where nobody says otherwise.
@@ -123,6 +125,8 @@ struct Inner {
     whispers: whisper::Whispers,
     /// How old the states are that rules peek at.
     fresh: fresh::Fresh,
+    /// The newest part of the log, for those who follow it.
+    tail: tail::Tail,
 }
 
 impl Engine {
@@ -144,6 +148,7 @@ impl Engine {
             damaged: Mutex::default(),
             whispers: whisper::Whispers::default(),
             fresh: fresh::Fresh::default(),
+            tail: tail::Tail::default(),
         };
         Self { inner: Arc::new(inner) }
     }

@@ -130,6 +130,36 @@ async fn a_live_stream_replays_and_then_follows() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_is_new_is_read_once_for_everybody_who_follows() {
+    const COMMITS: u64 = 20;
+    let home = Home::new();
+    let (engine, other) = (home.idle_engine(), home.idle_engine());
+    let (command, run) = start_plan(chain(2));
+    engine.submit(ann(), None, command).await.expect("started");
+    let head = engine.log_head();
+    let mut live: Vec<_> = (0..256).map(|_| engine.follow(head, Filter::default())).collect();
+    let mut read = 0;
+    for n in 0..COMMITS {
+        let command = if n % 2 == 0 { RunCommand::Pause } else { RunCommand::Resume { decides: true } };
+        other.submit(ann(), None, Command::Run(run, command)).await.expect("done");
+        let before = home.disk.reads();
+        let each = live.iter_mut().map(async |follow| {
+            let followed = follow.next().await.expect("goes on").expect("readable");
+            let document = followed.document(&engine).await.expect("readable");
+            document.expect("people see it").seq
+        });
+        let seen = futures_util::future::join_all(each).await;
+        assert_eq!(seen, vec![head.0 + n + 1; 256], "everybody hears of it");
+        read += home.disk.reads() - before;
+    }
+    assert!(read <= 2 * COMMITS, "the log was read {read} times in {COMMITS} commits");
+    // Who comes late misses nothing.
+    let all = engine.follow(Seq(0), Filter::default()).take((head.0 + COMMITS) as usize);
+    let all: Vec<u64> = all.map(|followed| followed.expect("readable").recorded.seq.0).collect().await;
+    assert_eq!(all, (1..=head.0 + COMMITS).collect::<Vec<_>>());
+}
+
+#[tokio::test(start_paused = true)]
 async fn work_of_a_dead_process_is_taken_over() {
     let home = Home::new();
     let stuck = home.engine_with(Arc::new(common::Never));

@@ -1,6 +1,7 @@
 //! The disk: what survives a crash, the clock that leases are measured by, and who is alive.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use holdpoint_core::{Digest, Seq, StreamId, Timestamp, Version};
@@ -25,6 +26,8 @@ pub(super) struct Shared {
     state: Mutex<State>,
     hook: Mutex<Option<FaultHook>>,
     pub(super) head: watch::Sender<Seq>,
+    /// How often the log was read.
+    pub(super) reads: AtomicU64,
 }
 
 /// Everything that is on the disk, and who uses it.
@@ -71,7 +74,8 @@ impl MemoryDisk {
     /// An empty home.
     pub fn new() -> Self {
         let (head, _) = watch::channel(Seq(0));
-        Self { shared: Arc::new(Shared { state: Mutex::default(), hook: Mutex::default(), head }) }
+        let (state, hook, reads) = (Mutex::default(), Mutex::default(), AtomicU64::new(0));
+        Self { shared: Arc::new(Shared { state, hook, head, reads }) }
     }
 
     /// Starts a process on this home. It is an owner of its own and dies when it is dropped with its blobs.
@@ -85,6 +89,11 @@ impl MemoryDisk {
         let mut state = self.state();
         state.work.clock_ms = state.work.clock_ms.saturating_add(ms);
         state.wall = state.wall.plus_micros(ms.saturating_mul(1_000));
+    }
+
+    /// How often the log was read, by all processes.
+    pub fn reads(&self) -> u64 {
+        self.shared.reads.load(Ordering::Relaxed)
     }
 
     /// Sets the wall clock, which leases do not follow.
