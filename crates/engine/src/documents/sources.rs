@@ -9,7 +9,8 @@ use holdpoint_core::rows::{Cell, Table};
 use holdpoint_core::state::run::{AskKind, Execution};
 use holdpoint_core::state::{PipelineState, RunState};
 use holdpoint_core::{
-    CheckpointId, ExecNo, ExecutionId, GateId, LoadedPlan, PipelineId, Rejection, RunId, State, StreamId,
+    ArtifactRecordId, CheckpointId, ExecNo, ExecutionId, GateId, LoadedPlan, PipelineId, Rejection, RunId,
+    State, StreamId,
 };
 use holdpoint_store::{Query, Record};
 use serde::Serialize;
@@ -172,6 +173,15 @@ impl Engine {
             State::Run(_) | State::Home(_) | State::Pipeline(_) | State::Journal(_) => {
                 Err(missing("execution", id.0))
             }
+        }
+    }
+
+    /// The run of an output.
+    pub async fn locate_artifact(&self, id: ArtifactRecordId) -> Result<RunId, SubmitError> {
+        let found = self.find(Table::Artifact, id.0).await?.ok_or_else(|| missing("artifact", id.0))?;
+        match found.stream {
+            StreamId::Run(run) => Ok(run),
+            StreamId::Home | StreamId::Pipeline(_) | StreamId::Journal(_) => Err(missing("artifact", id.0)),
         }
     }
 

@@ -164,6 +164,7 @@ async fn remove(
 ) -> Result<Response, Problem> {
     caller.require(Role::Admin)?;
     let pipeline = app.engine()?.checkpoint_document(id).await?.pipeline_id;
+    caller.see("checkpoint", id, Some(pipeline))?;
     let command = Command::Pipeline(pipeline, PipelineCommand::RemoveCheckpoint(id));
     let told = |settled: &Settled<'_>| Settled::json(200, &settled.pipeline(pipeline)?);
     Ok(respond(caller.submit(&app, Idempotent::default(), command, told).await?))

@@ -57,7 +57,7 @@ struct Note {
 async fn find(app: &App, caller: &Caller, role: Role, id: ExecutionId) -> Result<(RunId, ExecNo), Problem> {
     caller.require(role)?;
     let found = app.engine()?.locate_execution(id).await?;
-    caller.see_run(app, found.0).await?;
+    caller.see_in(app, found.0, "execution", id).await?;
     Ok(found)
 }
 

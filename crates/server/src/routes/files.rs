@@ -89,11 +89,14 @@ fn told(change: &Change) -> Value {
 }
 
 /// The pipeline that a file describes, if there is one.
-async fn described(app: &App, file: &PipelineFile) -> Result<Option<PipelineId>, Problem> {
-    if file.pipeline_id.is_some() {
-        return Ok(file.pipeline_id);
+async fn described(app: &App, caller: &Caller, file: &PipelineFile) -> Result<Option<PipelineId>, Problem> {
+    if let Some(id) = file.pipeline_id {
+        caller.see("pipeline", id, Some(id))?;
+        return Ok(Some(id));
     }
-    match app.engine()?.pipelines_named(&file.content.name).await?[..] {
+    let mut named = app.engine()?.pipelines_named(&file.content.name).await?;
+    named.retain(|id| caller.rights().sees(Some(*id)));
+    match named[..] {
         [] => Ok(None),
         [only] => Ok(Some(only)),
         _ => {
@@ -127,7 +130,7 @@ async fn apply(
     if let Some(answered) = caller.told_before(&app, &key).await? {
         return Ok(respond(answered));
     }
-    let known = described(&app, &file).await?;
+    let known = described(&app, &caller, &file).await?;
     let loaded = match known {
         Some(id) => Some(app.engine()?.view(StreamId::Pipeline(id)).await?),
         None => None,

@@ -74,6 +74,7 @@ async fn inbox(
 ) -> Result<axum::Json<Listed<InboxItem>>, Problem> {
     caller.look()?;
     let bounds = bounds(query.limit, query.cursor.as_deref())?;
+    caller.see_filter(&app, query.pipeline_id, None, None).await?;
     let mut page = app.engine()?.inbox(query.pipeline_id, bounds).await?;
     page.items.retain(|item| caller.rights().sees(item.pipeline_id));
     Ok(axum::Json(page.into()))
@@ -94,7 +95,7 @@ async fn answer(
 ) -> Result<Response, Problem> {
     caller.require(Role::Operator)?;
     let gate = app.engine()?.locate_gate(id).await?;
-    caller.see_run(&app, gate.run).await.map_err(|_| Problem::missing("gate", id))?;
+    caller.see_in(&app, gate.run, "gate", id).await?;
     caller.require(permission::answers(gate.kind))?;
     let (feedback, digest) = (user_input.or(feedback).map(Into::into), shown(digest.as_deref())?);
     let option = option.unwrap_or_else(|| usual(gate.kind).to_owned());

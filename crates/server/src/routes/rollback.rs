@@ -126,7 +126,9 @@ async fn roll_back(
     let command = command(body)?;
     if dry_run {
         caller.require(Role::Viewer)?;
-        caller.see_run(&app, command.source).await?;
+        for run in [Some(command.source), command.target].into_iter().flatten() {
+            caller.see_run(&app, run).await?;
+        }
         let impact = app.engine()?.rollback_impact(caller.actor().clone(), command).await?;
         return Ok(axum::Json(Preview { impact }).into_response());
     }
@@ -179,6 +181,7 @@ async fn undo(
 ) -> Result<Response, Problem> {
     caller.require(Role::Approver)?;
     let record = app.engine()?.rollback_document(id).await?;
+    caller.see("rollback", id, Some(record.pipeline_id))?;
     let command = Command::UndoRollback { pipeline: record.pipeline_id, rollback: id };
     let told = |settled: &Settled<'_>| Settled::json(200, &settled.undone(record.clone()));
     Ok(respond(caller.submit(&app, key, command, told).await?))
