@@ -13,6 +13,8 @@ export type Comparison = Schemas['ComparisonDocument'];
 export type Context = Schemas['ContextDocument'];
 export type Event = Schemas['EventDocument'];
 export type Execution = Schemas['ExecutionDocument'];
+/** What an order about an execution is answered with. */
+export type ExecutionAnswer = Schemas['ExecutionAnswer'];
 export type Graph = Schemas['GraphDocument'];
 export type InboxItem = Schemas['InboxItem'];
 export type InputField = Schemas['InputField'];

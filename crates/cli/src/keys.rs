@@ -65,7 +65,7 @@ pub async fn admit_admin(home: &Home, engine: &Engine) -> Result<TokenId, Proble
     let issue = IssueToken::new("admin", Role::Admin, secret.digest());
     let issued = engine.submit(Actor::system(), None, Command::Home(HomeCommand::IssueToken(issue))).await;
     match issued {
-        Ok(submitted) => Ok(submitted.reply.token.expect("an issued token has a name")),
+        Ok(submitted) => Ok(submitted.names.token.expect("an issued token has a name")),
         Err(SubmitError::Rejected(Rejection::Exists { .. })) => {
             let loaded = engine.view(StreamId::Home).await.map_err(failed)?;
             let State::Home(state) = &loaded.state else { unreachable!("a home's stream holds a home") };

@@ -10,6 +10,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::command::Envelope;
 use crate::event::{Event, PipelineEvent, RunEvent};
 use crate::facts::Facts;
@@ -75,7 +77,7 @@ pub struct Decision {
     /// Plans of runs that the command makes.
     pub plans: BTreeMap<Digest, Arc<LoadedPlan>>,
     /// What to tell the sender.
-    pub reply: Reply,
+    pub reply: Names,
 }
 
 /// The events for one stream.
@@ -92,8 +94,8 @@ pub struct Write {
 }
 
 /// Names of what a command made or touched.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Reply {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Names {
     /// A pipeline.
     pub pipeline: Option<PipelineId>,
     /// A checkpoint.
@@ -117,7 +119,7 @@ pub struct Draft<'a> {
     /// The ids that the command may use.
     pub ids: Ids,
     /// What to tell the sender.
-    pub reply: Reply,
+    pub reply: Names,
     world: &'a World<'a>,
     /// The streams that the rule has read.
     reads: RefCell<BTreeSet<StreamId>>,
@@ -134,7 +136,7 @@ impl<'a> Draft<'a> {
             envelope,
             facts,
             ids: Ids::of(envelope.id),
-            reply: Reply::default(),
+            reply: Names::default(),
             world,
             reads: RefCell::default(),
             states: BTreeMap::new(),

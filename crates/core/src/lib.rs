@@ -44,7 +44,7 @@ pub use actor::{Actor, ActorKind};
 pub use assurance::{Assurance, Level};
 pub use command::{Answer, Command, Envelope, HomeCommand, PipelineCommand, RunCommand, Target};
 pub use commands::{decide, needs};
-pub use decision::{Decision, Reply, World, Write};
+pub use decision::{Decision, Names, World, Write};
 pub use digest::{Digest, canonical};
 pub use event::Event;
 pub use ids::{

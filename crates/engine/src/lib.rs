@@ -8,6 +8,7 @@
 pub mod audit;
 mod cache;
 pub mod clock;
+mod commit;
 pub mod doctor;
 pub mod documents;
 mod error;
@@ -20,10 +21,12 @@ mod keep;
 mod live;
 mod load;
 mod plans;
+mod replies;
 pub mod retention;
 mod runner;
 mod seal;
 mod submit;
+mod tail;
 pub mod tree;
 mod view;
 mod whisper;
@@ -44,10 +47,13 @@ use runner::Runner;
 
 pub use error::SubmitError;
 pub use evaluator::PlainEvaluator;
+pub use holdpoint_store::Reply;
 pub use live::{Filter, Recorded};
 pub use load::Loaded;
+pub use replies::{Answered, IdemKey, Render, Settled};
 pub use runner::Drained;
-pub use submit::{IdemKey, Submitted};
+pub use submit::Submitted;
+pub use tail::Followed;
 pub use whisper::Whisper;
 
 /// How many pieces of work are done at once where nobody says otherwise.
@@ -120,6 +126,8 @@ struct Inner {
     whispers: whisper::Whispers,
     /// How old the states are that rules peek at.
     fresh: fresh::Fresh,
+    /// The newest part of the log, for those who follow it.
+    tail: tail::Tail,
 }
 
 impl Engine {
@@ -141,6 +149,7 @@ impl Engine {
             damaged: Mutex::default(),
             whispers: whisper::Whispers::default(),
             fresh: fresh::Fresh::default(),
+            tail: tail::Tail::default(),
         };
         Self { inner: Arc::new(inner) }
     }

@@ -1,9 +1,10 @@
 //! The live stream: what happened since a position, then what happens, without a gap.
 //!
 //! Everything comes from the log; the head only says when to look again. A subscriber that is slow misses
-//! nothing and holds nobody up.
+//! nothing and holds nobody up. What is new is read once for all of them ([`crate::tail`]).
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use futures_util::stream::{self, BoxStream, StreamExt};
 use holdpoint_core::{Actor, CommandId, Digest, Event, Seq, SessionId, StreamId, Timestamp, Version};
@@ -11,9 +12,7 @@ use holdpoint_store::{Row, StoreError};
 use tokio::sync::watch;
 
 use crate::Engine;
-
-/// How many rows are read at once.
-const PAGE: u32 = 256;
+use crate::tail::Followed;
 
 /// One event as it stands in the log.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,7 +74,7 @@ struct Follow {
     filter: Filter,
     after: Seq,
     head: watch::Receiver<Seq>,
-    ready: VecDeque<Recorded>,
+    ready: VecDeque<Arc<Followed>>,
     ended: bool,
 }
 
@@ -83,6 +82,15 @@ impl Engine {
     /// Everything after a position that passes the filter, for as long as somebody listens. Ends after an
     /// error.
     pub fn subscribe(&self, after: Seq, filter: Filter) -> BoxStream<'static, Result<Recorded, StoreError>> {
+        self.follow(after, filter).map(|followed| followed.map(|one| one.recorded.clone())).boxed()
+    }
+
+    /// The same, where each event brings what everybody who follows makes of it.
+    pub fn follow(
+        &self,
+        after: Seq,
+        filter: Filter,
+    ) -> BoxStream<'static, Result<Arc<Followed>, StoreError>> {
         let head = self.log().head();
         let follow =
             Follow { engine: self.clone(), filter, after, head, ready: VecDeque::new(), ended: false };
@@ -96,20 +104,20 @@ impl Engine {
 }
 
 impl Follow {
-    async fn next(&mut self) -> Option<Result<Recorded, StoreError>> {
+    async fn next(&mut self) -> Option<Result<Arc<Followed>, StoreError>> {
         if self.ended {
             return None;
         }
         loop {
-            while let Some(recorded) = self.ready.pop_front() {
+            while let Some(followed) = self.ready.pop_front() {
                 // A position inside a row: what came before it was seen.
-                if recorded.seq > self.after {
-                    self.after = recorded.seq;
-                    return Some(Ok(recorded));
+                if followed.recorded.seq > self.after {
+                    self.after = followed.recorded.seq;
+                    return Some(Ok(followed));
                 }
             }
-            self.head.mark_unchanged();
-            match self.read().await {
+            let head = *self.head.borrow_and_update();
+            match self.read(head).await {
                 Ok(true) => {}
                 // The sender lives as long as the store: an error means that it is closing.
                 Ok(false) => self.head.changed().await.ok()?,
@@ -119,13 +127,17 @@ impl Follow {
     }
 
     /// Reads on; true if there was something, wanted or not.
-    async fn read(&mut self) -> Result<bool, StoreError> {
-        let rows = self.engine.log().read_all(self.after, PAGE).await?;
+    async fn read(&mut self, head: Seq) -> Result<bool, StoreError> {
+        if self.after >= head {
+            return Ok(false);
+        }
+        let engine = &self.engine;
+        let rows = engine.inner.tail.after(engine.log(), self.after, head).await?;
         for row in &rows {
-            if self.filter.wants(row) {
-                self.ready.extend(self.engine.noticed(recorded(row))?);
+            if self.filter.wants(&row.row) {
+                self.ready.extend(engine.noticed(row.events.clone())?);
             } else if self.ready.is_empty() {
-                self.after = row.last_seq();
+                self.after = row.row.last_seq();
             }
         }
         Ok(!rows.is_empty())

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use holdpoint_core::{Digest, FOLD_CODE, LoadedPlan, Seq, Stamp, State, StreamId, Version, evolve};
+use holdpoint_core::{Digest, FOLD_CODE, LoadedPlan, Stamp, State, StreamId, Version, evolve};
 use holdpoint_store::{EventLog, Row, SavedFold, StoreError};
 
 /// How many rows are read at once.
@@ -59,31 +59,6 @@ pub(crate) async fn load(log: &dyn EventLog, stream: StreamId) -> Result<(Loaded
     let mut loaded = saved.as_ref().and_then(decode).unwrap_or_else(|| Loaded::empty(stream));
     let tail = catch_up(log, stream, &mut loaded).await?;
     Ok((loaded, Sizes { tail, fold }))
-}
-
-/// Loads a stream as it was before a position.
-pub(crate) async fn load_before(
-    log: &dyn EventLog,
-    stream: StreamId,
-    position: Seq,
-) -> Result<Loaded, StoreError> {
-    let mut loaded = Loaded::empty(stream);
-    if let Some(fold) = log.fold(stream).await?.filter(|fold| fold.code == FOLD_CODE) {
-        let last = log.read(stream, Version(fold.version.0.saturating_sub(1)), 1).await?;
-        if last.first().is_some_and(|row| row.last_seq() < position) {
-            loaded = decode(&fold).unwrap_or(loaded);
-        }
-    }
-    loop {
-        let rows = log.read(stream, loaded.version, PAGE).await?;
-        let earlier = rows.iter().take_while(|row| row.seq < position);
-        for row in earlier {
-            loaded.fold(row)?;
-        }
-        if rows.len() < PAGE as usize || rows.last().is_none_or(|row| row.seq >= position) {
-            return Ok(loaded);
-        }
-    }
 }
 
 /// Folds in what came since; says how many bytes that was.

@@ -141,7 +141,7 @@ impl Engine {
     async fn gc_blobs(&self, dry_run: bool) -> Result<Swept, SubmitError> {
         let now = self.now();
         let older = Timestamp(now.0.saturating_sub_unsigned(GRACE_SECONDS * 1_000_000));
-        let needed = needed(self.log(), &*self.inner.parts.blobs).await?;
+        let needed = needed(self.log(), &*self.inner.parts.blobs, now).await?;
         let is_needed = |digest: &Digest| needed.contains(digest);
         Ok(self.inner.parts.blobs.sweep(&is_needed, older, dry_run).await?)
     }

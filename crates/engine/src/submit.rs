@@ -3,30 +3,24 @@
 //! In one process writers of a stream queue up; against other processes the expected versions decide, and
 //! the loser reads again. A refusal is only believed on what the log says now.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use holdpoint_core::chain::{Header, link};
 use holdpoint_core::facts::Facts;
 use holdpoint_core::{
-    Actor, Assurance, Command, Decision, Digest, Envelope, PipelineCommand, Rejection, Reply, RunCommand,
-    State, StreamId, Timestamp, Version, World, Write, decide, due, event, needs,
+    Actor, Assurance, Command, Decision, Envelope, Names, Rejection, RunCommand, StreamId, World, decide,
+    needs,
 };
 use holdpoint_planted::{Bug, planted};
-use holdpoint_store::{
-    Append, Fence, Key, NewRow, Receipt, Refused, SMALL_BLOB, SmallBlob, StoreError, WorkChange,
-};
+use holdpoint_store::{Fence, Receipt, Reply, StoreError};
 use tokio::sync::OwnedMutexGuard;
 
 use crate::cache::Slot;
-use crate::guards::expected;
 use crate::load::{self, Loaded};
-use crate::plans;
-use crate::tree::Touched;
-use crate::{Engine, SubmitError, Works};
+use crate::replies::{Answered, Answering, IdemKey, Render, Settled};
+use crate::{Engine, SubmitError};
 
 /// How often others may be faster before a person hears of it. The owner of a run's work tries until it is not.
 const MAX_TRIES: u32 = 5;
@@ -35,39 +29,52 @@ const LOCKED_TRY: u32 = 3;
 /// The longest wait between two tries.
 const LONGEST_WAIT: Duration = Duration::from_millis(64);
 
-/// When owed work is due: whatever the clock says, which may be set back before somebody claims it.
-pub(crate) const AT_ONCE: Timestamp = Timestamp(0);
-
-/// How many streams one command writes at most when it makes something: the others are not looked at.
-const ROWS_OF_A_COMMAND: u32 = 4;
-
-/// A sender's key: the same key and request is carried out once.
-#[derive(Clone, Debug)]
-pub struct IdemKey {
-    /// The sender's word for it.
-    pub key: String,
-    /// What was asked, so that another request under the same key is noticed.
-    pub request: Digest,
-    /// Which operation.
-    pub operation: Cow<'static, str>,
-}
-
 /// What became of a command.
 #[derive(Clone, Debug)]
 pub struct Submitted {
     /// Names of what it made or touched.
-    pub reply: Reply,
+    pub names: Names,
     /// Where its events stand; none: what was asked for was in effect already.
     pub receipt: Option<Receipt>,
     /// Whether this is the answer to an earlier sending of the same request.
     pub replayed: bool,
 }
 
+/// What became of a command, for everybody who submits one.
+pub(crate) struct Done {
+    /// Names of what it made or touched; none where the request came again.
+    pub(crate) names: Option<Names>,
+    /// What the sender is told, if it asked to be told.
+    pub(crate) reply: Option<Reply>,
+    pub(crate) receipt: Option<Receipt>,
+    pub(crate) replayed: bool,
+}
+
+impl Done {
+    /// For a sender that reads names: those of a request that came again stand in its reply.
+    fn submitted(self) -> Result<Submitted, SubmitError> {
+        let Self { names, reply, receipt, replayed } = self;
+        let stored = || {
+            let body = reply.map(|reply| reply.body).unwrap_or_default();
+            serde_json::from_slice(&body)
+                .map_err(|cause| StoreError::Corrupt(format!("a stored reply has no names: {cause}")))
+        };
+        let names = names.map_or_else(stored, Ok)?;
+        Ok(Submitted { names, receipt, replayed })
+    }
+
+    /// For a sender that is told a reply.
+    pub(crate) fn answered(self) -> Option<Answered> {
+        let Self { names: _, reply, receipt, replayed } = self;
+        Some(Answered { reply: reply?, receipt, replayed })
+    }
+}
+
 /// A stream that takes part in a command.
-struct Part {
-    stream: StreamId,
-    slot: Arc<Slot>,
-    loaded: Arc<Loaded>,
+pub(crate) struct Part {
+    pub(crate) stream: StreamId,
+    pub(crate) slot: Arc<Slot>,
+    pub(crate) loaded: Arc<Loaded>,
 }
 
 impl Engine {
@@ -78,38 +85,58 @@ impl Engine {
         key: Option<IdemKey>,
         command: Command,
     ) -> Result<Submitted, SubmitError> {
-        self.submit_fenced(actor, Assurance::default(), key, None, command).await
+        let names = |settled: &Settled<'_>| Settled::json(200, &settled.names);
+        let render: Option<&Render<'_>> = if key.is_some() { Some(&names) } else { None };
+        let answering = Answering::new(&actor, key.as_ref(), render);
+        self.carry(actor, Assurance::default(), None, command, &answering).await?.submitted()
     }
 
-    /// Carries out a command whose sender has proved to some degree who they are.
-    pub async fn submit_assured(
+    /// Carries out a command and answers what `render` makes of the states after it, or what it made of them when the
+    /// same request came first. The sender has proved to some degree who they are.
+    pub async fn answer(
         &self,
         actor: Actor,
         assurance: Assurance,
         key: Option<IdemKey>,
         command: Command,
-    ) -> Result<Submitted, SubmitError> {
-        self.submit_fenced(actor, assurance, key, None, command).await
+        render: &Render<'_>,
+    ) -> Result<Answered, SubmitError> {
+        let answering = Answering::new(&actor, key.as_ref(), Some(render));
+        let done = self.carry(actor, assurance, None, command, &answering).await?;
+        let unsaid = || StoreError::Corrupt("a command was carried out without a reply".to_owned());
+        Ok(done.answered().ok_or_else(unsaid)?)
     }
 
     /// Carries out a command that only the owner of a run's work may give.
     pub(crate) async fn submit_fenced(
         &self,
-        actor: Actor,
-        assurance: Assurance,
-        key: Option<IdemKey>,
-        fence: Option<Fence>,
+        fence: Fence,
         command: Command,
     ) -> Result<Submitted, SubmitError> {
+        let actor = Actor::system();
+        let answering = Answering::new(&actor, None, None);
+        self.carry(actor, Assurance::default(), Some(fence), command, &answering).await?.submitted()
+    }
+
+    async fn carry(
+        &self,
+        actor: Actor,
+        assurance: Assurance,
+        fence: Option<Fence>,
+        command: Command,
+        answering: &Answering<'_>,
+    ) -> Result<Done, SubmitError> {
         let at = self.now();
+        if let Some(done) = self.earlier(answering, at).await? {
+            return Ok(done);
+        }
         let envelope = Envelope { id: self.inner.parts.ids.command(at), at, actor, assurance, command };
-        let key = key.map(|key| store_key(&envelope.actor, &key));
         let mut locked = first_locks(&envelope.command);
         let mut tries = 0;
         loop {
             let guards = self.lock(&locked).await;
-            let read = match self.attempt(&envelope, key, fence, &locked).await? {
-                Attempt::Done(submitted) => return Ok(submitted),
+            let read = match self.attempt(&envelope, answering, fence, &locked).await? {
+                Attempt::Done(done) => return Ok(done),
                 Attempt::Lock(more) => {
                     locked.extend(more);
                     continue;
@@ -140,14 +167,14 @@ impl Engine {
     async fn attempt(
         &self,
         envelope: &Envelope,
-        key: Option<Key>,
+        answering: &Answering<'_>,
         fence: Option<Fence>,
         locked: &BTreeSet<StreamId>,
     ) -> Result<Attempt, SubmitError> {
         let parts = self.read(&envelope.command).await?;
         let decision = match self.decide(envelope, &parts) {
             Ok(decision) if !decision.writes.is_empty() => decision,
-            settled => return self.settle(envelope, settled, key, &parts).await,
+            settled => return self.settle(envelope, settled, answering, &parts).await,
         };
         let missing: Vec<StreamId> = decision
             .writes
@@ -158,7 +185,7 @@ impl Engine {
         if !missing.is_empty() {
             return Ok(Attempt::Lock(missing));
         }
-        self.commit(envelope, key, fence, &parts, decision).await
+        self.commit(envelope, answering, fence, &parts, decision).await
     }
 
     /// Reads all streams that the command must be decided on.
@@ -223,29 +250,21 @@ impl Engine {
         &self,
         envelope: &Envelope,
         settled: Result<Decision, Rejection>,
-        key: Option<Key>,
+        answering: &Answering<'_>,
         parts: &[Part],
     ) -> Result<Attempt, SubmitError> {
         if !planted(Bug::StaleRefusal) && self.refresh(parts).await? {
             return Ok(Attempt::Again(Vec::new()));
         }
-        // The key may have been bound by this very request, which is in effect since. The store looks at the
-        // key first, and then refuses a version that no stream ever has: nothing is written, or bound.
-        if key.is_some() {
-            let never = vec![(StreamId::Home, Version(u64::MAX))];
-            match self.log().append(Append { key, expect: never, ..Append::default() }).await {
-                Err(Refused::Replayed(receipt)) => return self.replay(envelope, receipt).await,
-                Ok(_) | Err(Refused::Conflict(..)) => {}
-                // Whether the request was carried out before is not known: a refusal could be wrong.
-                Err(refused) => return Err(self.refused(refused)),
-            }
+        // This very request may have been carried out since its key was looked up, and be in effect now.
+        if let Some(done) = self.earlier(answering, envelope.at).await? {
+            return Ok(Attempt::Done(done));
         }
-        let decision = settled?;
-        Ok(Attempt::Done(Submitted { reply: decision.reply, receipt: None, replayed: false }))
+        self.bind(envelope, answering, parts, &settled?).await
     }
 
     /// Reads what others have written to these streams; true if they have.
-    async fn refresh(&self, parts: &[Part]) -> Result<bool, SubmitError> {
+    pub(crate) async fn refresh(&self, parts: &[Part]) -> Result<bool, SubmitError> {
         let mut moved = false;
         for part in parts {
             let mut loaded = Loaded::clone(&part.loaded);
@@ -258,203 +277,11 @@ impl Engine {
         }
         Ok(moved)
     }
-
-    async fn commit(
-        &self,
-        envelope: &Envelope,
-        key: Option<Key>,
-        fence: Option<Fence>,
-        parts: &[Part],
-        mut decision: Decision,
-    ) -> Result<Attempt, SubmitError> {
-        let too_late = planted(Bug::EventBeforeBlob);
-        let blobs = self.keep_blobs(&decision, !too_late).await?;
-        let rows: Vec<NewRow> = decision.writes.drain(..).map(|write| row(envelope, parts, write)).collect();
-        let work = rows.iter().filter_map(|row| self.work_change(parts, &decision, row.stream)).collect();
-        let after: Vec<(StreamId, u64, u64, Digest)> = rows
-            .iter()
-            .map(|row| (row.stream, row.bytes.len() as u64, u64::from(row.count), row.hash))
-            .collect();
-        let written: Vec<StreamId> = after.iter().map(|(stream, ..)| *stream).collect();
-        let loaded = parts.iter().map(|part| (part.stream, part.loaded.version));
-        let expect = expected(&decision, &written, loaded);
-        let read = expect.iter().map(|(stream, _)| *stream).collect();
-        let append = Append { key, fence, expect, rows, work, blobs };
-        match self.log().append(append).await {
-            Ok(receipt) => {
-                if too_late {
-                    self.keep_blobs(&decision, true).await?;
-                }
-                self.inner.commits.fetch_add(1, Ordering::Relaxed);
-                self.inner
-                    .written
-                    .fetch_add(after.iter().map(|(_, _, count, _)| count).sum(), Ordering::Relaxed);
-                let touched = self.touched(&decision);
-                self.install(parts, &mut decision, &after);
-                self.inner.runner.committed(self, &receipt.leases, after.iter().map(|(stream, ..)| *stream));
-                if let Some(tree) = self.tree() {
-                    tree.committed(self, receipt.first, receipt.last, touched);
-                }
-                Ok(Attempt::Done(Submitted {
-                    reply: decision.reply,
-                    receipt: Some(receipt),
-                    replayed: false,
-                }))
-            }
-            Err(Refused::Conflict(..)) => {
-                self.inner.conflicts.fetch_add(1, Ordering::Relaxed);
-                self.refresh(parts).await?;
-                Ok(Attempt::Again(read))
-            }
-            Err(Refused::Replayed(receipt)) => self.replay(envelope, receipt).await,
-            Err(refused) => Err(self.refused(refused)),
-        }
-    }
-
-    /// What of the files a decision changes.
-    fn touched(&self, decision: &Decision) -> Vec<Touched> {
-        if self.tree().is_none() {
-            return Vec::new();
-        }
-        decision.after.iter().filter_map(|(stream, state)| Touched::by(*stream, state)).collect()
-    }
-
-    /// What the sender hears of an append that did not happen, or may have.
-    pub(crate) fn refused(&self, refused: Refused) -> SubmitError {
-        match refused {
-            Refused::Conflict(..) | Refused::Replayed(_) => SubmitError::Contended,
-            Refused::KeyReused => SubmitError::KeyReused,
-            Refused::Fenced(epoch) => SubmitError::Fenced(epoch),
-            Refused::DiskFull => SubmitError::DiskFull,
-            Refused::Store(cause) => cause.into(),
-            Refused::Unknown(cause) => {
-                self.inner.halted.store(true, Ordering::Release);
-                SubmitError::Unknown(cause)
-            }
-        }
-    }
-
-    /// Small blobs travel in the append; large ones are on disk before it.
-    async fn keep_blobs(&self, decision: &Decision, large: bool) -> Result<Vec<SmallBlob>, SubmitError> {
-        let mut small = Vec::new();
-        for (digest, bytes) in &decision.blobs {
-            if bytes.len() <= SMALL_BLOB {
-                small.push(SmallBlob { digest: *digest, bytes: bytes.clone() });
-            } else if large {
-                let reader = std::io::Cursor::new(bytes.clone());
-                self.inner.parts.blobs.put(Box::new(reader), bytes.len() as u64).await?;
-            }
-        }
-        Ok(small)
-    }
-
-    /// When a run wants attention, if that changed. A run that goes on working changes nothing here.
-    fn work_change(&self, parts: &[Part], decision: &Decision, stream: StreamId) -> Option<WorkChange> {
-        let (StreamId::Run(run), Some(State::Run(after))) = (stream, decision.after.get(&stream)) else {
-            return None;
-        };
-        let before =
-            parts.iter().find(|part| part.stream == stream).and_then(|part| match &part.loaded.state {
-                State::Run(before) => due(before, AT_ONCE),
-                State::Home(_) | State::Pipeline(_) | State::Journal(_) => None,
-            });
-        let after = due(after, AT_ONCE);
-        (before != after).then_some(WorkChange {
-            run,
-            due: after,
-            // A process that ends would not start it.
-            take: self.inner.parts.works != Works::Nothing && !self.inner.runner.is_stopping(),
-        })
-    }
-
-    /// Puts the new states in their places.
-    fn install(&self, parts: &[Part], decision: &mut Decision, after: &[(StreamId, u64, u64, Digest)]) {
-        for (stream, bytes, count, head) in after {
-            let (Some(part), Some(state)) =
-                (parts.iter().find(|part| part.stream == *stream), decision.after.remove(stream))
-            else {
-                continue;
-            };
-            let version = Version(part.loaded.version.0 + count);
-            let mut loaded = Loaded { state, version, head: *head, plan: part.loaded.plan.clone() };
-            if let Some(plan) = plans::wanted(&loaded).and_then(|digest| decision.plans.remove(&digest)) {
-                loaded.plan = Some(self.inner.plans.share(plan));
-            }
-            let loaded = Arc::new(loaded);
-            part.slot.put(loaded.clone());
-            if let Some(tail) = part.slot.grow(*bytes) {
-                self.save_fold(*stream, part.slot.clone(), loaded, tail);
-            }
-        }
-    }
-
-    /// Saves a fold off the way of the commit; one at a time per stream.
-    fn save_fold(&self, stream: StreamId, slot: Arc<Slot>, loaded: Arc<Loaded>, tail: u64) {
-        if slot.saving.swap(true, Ordering::AcqRel) {
-            return;
-        }
-        let engine = self.clone();
-        tokio::spawn(async move {
-            match engine.write_fold(stream, loaded).await {
-                Ok(bytes) => slot.saved(bytes, tail),
-                // Loading takes longer without it, and nothing else: the next one is due when the tail has
-                // grown as much again.
-                Err(cause) => {
-                    tracing::warn!(%stream, %cause, "a fold could not be saved");
-                    slot.saved(tail, tail);
-                }
-            }
-            slot.saving.store(false, Ordering::Release);
-        });
-    }
-
-    async fn write_fold(&self, stream: StreamId, loaded: Arc<Loaded>) -> Result<u64, StoreError> {
-        let encode = tokio::task::spawn_blocking(move || load::encode(stream, &loaded));
-        let fold = encode.await.map_err(|cause| StoreError::Io(cause.to_string()))??;
-        let bytes = fold.bytes.len() as u64;
-        self.log().save_fold(fold).await?;
-        Ok(bytes)
-    }
-
-    /// The answer to a request that was carried out before: decided once more, on what was known then and
-    /// under the same name, so that it is the same answer.
-    async fn replay(&self, envelope: &Envelope, receipt: Receipt) -> Result<Attempt, SubmitError> {
-        let before = holdpoint_core::Seq(receipt.first.0.saturating_sub(1));
-        let rows = self.log().read_all(before, ROWS_OF_A_COMMAND).await?;
-        let Some(row) = rows.first() else {
-            return Err(StoreError::Corrupt(format!("nothing stands at {:?}", receipt.first)).into());
-        };
-        let mut command = envelope.command.clone();
-        for row in rows.iter().filter(|other| other.command == row.command) {
-            name_as_then(&mut command, row.stream);
-        }
-        let then = Envelope {
-            id: row.command,
-            at: row.at,
-            actor: row.actor.clone(),
-            assurance: envelope.assurance,
-            command,
-        };
-        let mut parts: Vec<Part> = Vec::with_capacity(2);
-        loop {
-            let wanted = needs(&then.command, &world_of(&parts));
-            if wanted.is_empty() {
-                break;
-            }
-            for stream in wanted {
-                let mut loaded = load::load_before(self.log(), stream, receipt.first).await?;
-                self.attach_plan(&mut loaded).await?;
-                parts.push(Part { stream, slot: Arc::default(), loaded: Arc::new(loaded) });
-            }
-        }
-        let reply = self.decide(&then, &parts)?.reply;
-        Ok(Attempt::Done(Submitted { reply, receipt: Some(receipt), replayed: true }))
-    }
 }
 
 /// What one try came to.
-enum Attempt {
-    Done(Submitted),
+pub(crate) enum Attempt {
+    Done(Done),
     Lock(Vec<StreamId>),
     /// Others were faster: what the command must be decided on again.
     Again(Vec<StreamId>),
@@ -511,53 +338,4 @@ fn first_locks(command: &Command) -> BTreeSet<StreamId> {
         Command::WriteJournal { execution, .. } => StreamId::Journal(*execution),
     };
     BTreeSet::from([stream])
-}
-
-/// What a command makes, the sender names; sent again, it names it anew. The first name counts.
-fn name_as_then(command: &mut Command, stream: StreamId) {
-    match (command, stream) {
-        (
-            Command::Pipeline(id, PipelineCommand::Create(_) | PipelineCommand::Apply(_)),
-            StreamId::Pipeline(then),
-        ) => *id = then,
-        (Command::StartRun(start), StreamId::Run(then)) => start.run = then,
-        _ => {}
-    }
-}
-
-fn store_key(actor: &Actor, key: &IdemKey) -> Key {
-    let scope = Digest::of_json(&(actor, &key.operation, &key.key));
-    Key { scope, request: key.request }
-}
-
-fn row(envelope: &Envelope, parts: &[Part], write: Write) -> NewRow {
-    let part = parts.iter().find(|part| part.stream == write.stream);
-    let (version, prev) =
-        part.map_or((Version(0), Digest::ZERO), |part| (part.loaded.version, part.loaded.head));
-    let bytes = event::encode(&write.events);
-    let first = Version(version.0 + 1);
-    let count = write.events.len() as u32;
-    let header = Header {
-        stream: write.stream,
-        first,
-        count,
-        at: envelope.at,
-        actor: &envelope.actor,
-        command: envelope.id,
-    };
-    let hash = link(prev, &header, &bytes);
-    NewRow {
-        stream: write.stream,
-        session: write.session,
-        first,
-        count,
-        at: envelope.at,
-        actor: envelope.actor.clone(),
-        command: envelope.id,
-        shape: event::shape(&write.events),
-        bytes,
-        prev,
-        hash,
-        changes: write.changes,
-    }
 }

@@ -5,6 +5,7 @@ mod common;
 
 use std::io::Cursor;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use holdpoint_core::commands::record_outcome::Outcome;
 use holdpoint_core::event::{Entry, Usage};
@@ -12,9 +13,9 @@ use holdpoint_core::plan::body::Approval;
 use holdpoint_core::plan::{Body, Plan};
 use holdpoint_core::state::run::AskKind;
 use holdpoint_core::state::run::RunStatus;
-use holdpoint_core::{Actor, Answer, Command, Digest, ExecNo, RunCommand, RunId};
+use holdpoint_core::{Actor, Answer, Assurance, Command, Digest, ExecNo, RunCommand, RunId};
 use holdpoint_engine::executor::{Executor, Job};
-use holdpoint_engine::{Engine, SubmitError};
+use holdpoint_engine::{Engine, IdemKey, Reply, Settled, SubmitError};
 use holdpoint_snapshot::{Name, Node, Tree};
 use holdpoint_store::BoxFuture;
 use tokio::sync::Semaphore;
@@ -168,4 +169,32 @@ async fn more_plans_than_any_cache_holds_are_decided_on_at_once() {
         tokio::join!(tokio::spawn(decide(engine.clone(), runs)), tokio::spawn(decide(engine, backwards)));
     one.expect("decided");
     two.expect("decided");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_large_reply_is_kept_until_its_key_is_over() {
+    const DAY: u64 = 24 * 60 * 60;
+    let home = Home::new();
+    let engine = home.idle_engine();
+    let (command, _) = start_plan(chain(1));
+    let body: Arc<[u8]> = (0..=255).cycle().take(100_000).collect();
+    let key =
+        || Some(IdemKey { key: "k".to_owned(), request: Digest::of(b"request"), operation: "start".into() });
+    let told = |_: &Settled<'_>| Ok(Reply { status: 201, body: body.clone() });
+    let answer = async |engine: &Engine| {
+        let command = command.clone();
+        engine.answer(ann(), Assurance::default(), key(), command, &told).await.expect("answered")
+    };
+    assert!(!answer(&engine).await.replayed);
+    let unnamed = keep(&engine, vec![6; 100]).await;
+    engine.gc(false).await.expect("collected");
+    assert!(!is_there(&engine, unnamed).await, "what nothing names is removed");
+    let again = answer(&home.idle_engine()).await;
+    assert_eq!((again.replayed, again.reply), (true, Reply { status: 201, body: body.clone() }));
+    tokio::time::advance(Duration::from_secs(7 * DAY - 60)).await;
+    engine.gc(false).await.expect("collected");
+    assert!(answer(&engine).await.replayed, "seven days are not over");
+    tokio::time::advance(Duration::from_secs(60)).await;
+    engine.gc(false).await.expect("collected");
+    assert!(!is_there(&engine, Digest::of(&body)).await, "nobody can ask for it any more");
 }

@@ -78,7 +78,7 @@ async fn do_step(engine: &Engine, run: RunId, x: u32) {
     let fields = [("goal".to_owned(), json!(format!("goal {x}")))].into_iter().collect();
     let form = Answer { fields, ..Answer::of(ExecNo(x), AskKind::Form, "submit") };
     submit(engine, Command::Run(run, RunCommand::Answer(form))).await;
-    let asked = document(engine, run).await.current_execution.expect("an execution").waiting_for;
+    let asked = document(engine, run).await.current_execution.expect("an execution").standing.waiting_for;
     let asked = asked.expect("a question");
     assert_eq!(asked.kind, "approve_complete");
     let digest = asked.digest.expect("a digest").strip_prefix("sha256:").expect("a checksum").parse().ok();
@@ -102,19 +102,19 @@ async fn a_pipeline_is_shown_from_its_first_run_to_an_undone_rollback() {
     start(&engine, first).await;
     let run = document(&engine, first).await;
     assert_eq!(
-        (run.status, run.run_version, run.current_checkpoint_position),
+        (run.standing.status, run.standing.run_version, run.standing.current_checkpoint_position),
         ("in_progress", Some(1), Some(0))
     );
-    let waiting = run.current_execution.expect("one").waiting_for.expect("a form");
+    let waiting = run.current_execution.expect("one").standing.waiting_for.expect("a form");
     assert_eq!(waiting.form.expect("a form").input_fields[0].name, "goal");
     for x in 1..=3 {
         do_step(&engine, first, x).await;
     }
-    assert_eq!(document(&engine, first).await.status, "completed");
+    assert_eq!(document(&engine, first).await.standing.status, "completed");
 
     start(&engine, second).await;
     let run = document(&engine, second).await;
-    assert_eq!((run.previous_run_id, run.extends_from_run_version), (Some(first), Some(1)));
+    assert_eq!((run.standing.previous_run_id, run.standing.extends_from_run_version), (Some(first), Some(1)));
     let execution = run.current_execution.expect("one");
     let given = execution.inputs.previous_version.expect("the version before");
     assert_eq!((given.run_version, given.artifacts.len(), given.missing), (Some(1), 1, None));
@@ -130,9 +130,9 @@ async fn a_pipeline_is_shown_from_its_first_run_to_an_undone_rollback() {
     };
     let impact = engine.rollback_impact(ann(), back.clone()).await.expect("previewed");
     assert_eq!((impact.runs.len(), impact.executions.len(), impact.artifacts.len()), (1, 3, 2));
-    assert_eq!(document(&engine, first).await.status, "completed");
+    assert_eq!(document(&engine, first).await.standing.status, "completed");
     let done = engine.submit(ann(), None, Command::RollBack(back)).await.expect("rolled back");
-    let rollback = done.reply.rollback.expect("a rollback");
+    let rollback = done.names.rollback.expect("a rollback");
     let record = engine.rollback_document(rollback).await.expect("a record");
     assert_eq!(
         record.rolled_back_items.archived_artifacts,
@@ -161,10 +161,10 @@ async fn a_pipeline_is_shown_from_its_first_run_to_an_undone_rollback() {
     assert_eq!(listed.expect("listed").items.len(), 1);
 
     submit(&engine, Command::UndoRollback { pipeline: PIPELINE, rollback }).await;
-    assert_eq!(document(&engine, second).await.status, "in_progress");
+    assert_eq!(document(&engine, second).await.standing.status, "in_progress");
     let page = |after| engine.run_documents(RunFilter::default(), Bounds { after, limit: 1 });
     let newest = page(None).await.expect("listed");
-    assert_eq!(newest.items[0].run_id, second);
+    assert_eq!(newest.items[0].standing.run_id, second);
     let older = page(newest.next).await.expect("listed");
-    assert_eq!((older.items[0].run_id, older.next), (first, None));
+    assert_eq!((older.items[0].standing.run_id, older.next), (first, None));
 }

@@ -89,7 +89,7 @@ async fn the_same_request_is_carried_out_once() {
     let again = engine.submit(ann(), key("a"), command.clone()).await.expect("answered again");
     assert!(again.replayed);
     assert_eq!(again.receipt.map(|r| r.first), first.receipt.map(|r| r.first));
-    assert_eq!(again.reply.run, Some(run));
+    assert_eq!(again.names.run, Some(run));
     let other = engine.submit(ann(), key("b"), command).await;
     assert!(matches!(other, Err(SubmitError::KeyReused)), "{other:?}");
 }
@@ -127,6 +127,36 @@ async fn a_live_stream_replays_and_then_follows() {
     }
     let mut rest = engine.subscribe(Seq(2), Filter::default());
     assert_eq!(rest.next().await.expect("goes on").expect("readable").seq, Seq(3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_new_is_read_once_for_everybody_who_follows() {
+    const COMMITS: u64 = 20;
+    let home = Home::new();
+    let (engine, other) = (home.idle_engine(), home.idle_engine());
+    let (command, run) = start_plan(chain(2));
+    engine.submit(ann(), None, command).await.expect("started");
+    let head = engine.log_head();
+    let mut live: Vec<_> = (0..256).map(|_| engine.follow(head, Filter::default())).collect();
+    let mut read = 0;
+    for n in 0..COMMITS {
+        let command = if n % 2 == 0 { RunCommand::Pause } else { RunCommand::Resume { decides: true } };
+        other.submit(ann(), None, Command::Run(run, command)).await.expect("done");
+        let before = home.disk.reads();
+        let each = live.iter_mut().map(async |follow| {
+            let followed = follow.next().await.expect("goes on").expect("readable");
+            let document = followed.document(&engine).await.expect("readable");
+            document.expect("people see it").seq
+        });
+        let seen = futures_util::future::join_all(each).await;
+        assert_eq!(seen, vec![head.0 + n + 1; 256], "everybody hears of it");
+        read += home.disk.reads() - before;
+    }
+    assert!(read <= 2 * COMMITS, "the log was read {read} times in {COMMITS} commits");
+    // Who comes late misses nothing.
+    let all = engine.follow(Seq(0), Filter::default()).take((head.0 + COMMITS) as usize);
+    let all: Vec<u64> = all.map(|followed| followed.expect("readable").recorded.seq.0).collect().await;
+    assert_eq!(all, (1..=head.0 + COMMITS).collect::<Vec<_>>());
 }
 
 #[tokio::test(start_paused = true)]
@@ -182,13 +212,13 @@ async fn a_repeated_request_is_answered_as_the_first_time() {
     let commands = [("start", start), ("cancel", cancel), ("retry", retry)];
     let mut answers = Vec::new();
     for (word, command) in &commands {
-        answers.push(engine.submit(ann(), key(word), command.clone()).await.expect("done").reply);
+        answers.push(engine.submit(ann(), key(word), command.clone()).await.expect("done").names);
     }
     let other = home.idle_engine();
     for ((word, command), first) in commands.into_iter().zip(answers) {
         let again = other.submit(ann(), key(word), command).await.expect("answered again");
         assert!(again.replayed);
-        assert_eq!(again.reply, first, "{word}");
+        assert_eq!(again.names, first, "{word}");
     }
 }
 
@@ -203,7 +233,7 @@ async fn what_a_repeated_request_names_anew_keeps_its_first_name() {
     let ((first, run), (again, _)) = (start_plan(chain(1)), start_plan(chain(1)));
     engine.submit(ann(), key(), first).await.expect("started");
     let again = engine.submit(ann(), key(), again).await.expect("answered again");
-    assert_eq!((again.replayed, again.reply.run), (true, Some(run)));
+    assert_eq!((again.replayed, again.names.run), (true, Some(run)));
 }
 
 #[tokio::test(start_paused = true)]

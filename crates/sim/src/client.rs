@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use holdpoint_core::event::RunEvent;
-use holdpoint_core::{Command, Digest, Event, GateId, Rejection, Reply, RunCommand, Seq, event};
+use holdpoint_core::{Command, Digest, Event, GateId, Names, Rejection, RunCommand, Seq, event};
 use holdpoint_engine::clock::Clock as _;
 use holdpoint_engine::{Engine, IdemKey, SubmitError, Submitted};
 use holdpoint_store::{BlobStore, EventLog as _, Receipt, Row};
@@ -45,7 +45,7 @@ pub struct Ack {
     pub range: (Seq, Seq),
     /// The hashes of its rows, as they were when it was acknowledged.
     pub rows: Vec<(Seq, Digest, Digest)>,
-    reply: Reply,
+    names: Names,
 }
 
 /// What clients remember.
@@ -93,14 +93,17 @@ impl Town {
         sent.tries += 1;
         let answer = engine.submit(actor, key, command).await;
         match answer {
-            Ok(Submitted { receipt: Some(receipt), reply, replayed }) => {
+            Ok(Submitted { receipt: Some(receipt), names, replayed }) => {
                 let how = if replayed { "was done before" } else { "is done" };
                 self.scenery.note(&format!("#{} {how}, {}-{}", sent.no, receipt.first.0, receipt.last.0));
-                self.acknowledged(&sent, &receipt, reply).await;
+                self.acknowledged(&sent, &receipt, names).await;
             }
-            Ok(Submitted { receipt: None, .. }) => {
+            Ok(Submitted { receipt: None, replayed, .. }) => {
                 self.scenery.note(&format!("#{} was in effect", sent.no));
-                self.judge(&sent, since, None).await;
+                // A repeated request is told what was so then, which need not be so now.
+                if !replayed {
+                    self.judge(&sent, since, None).await;
+                }
             }
             Err(SubmitError::Rejected(rejection)) => {
                 self.scenery.note(&format!("#{} is refused: {}", sent.no, rejection.code()));
@@ -127,7 +130,7 @@ impl Town {
         mirror.head
     }
 
-    async fn acknowledged(&self, sent: &Sent, receipt: &Receipt, reply: Reply) {
+    async fn acknowledged(&self, sent: &Sent, receipt: &Receipt, names: Names) {
         self.head().await;
         let range = (receipt.first, receipt.last);
         let rows = {
@@ -141,13 +144,13 @@ impl Town {
                 .wrong(format!("I1: #{} was acknowledged at {range:?}, where it does not stand", sent.no));
         }
         let kept = rows.iter().map(|row| (row.seq, row.hash, Digest::of(&row.bytes))).collect();
-        let ack = Ack { no: sent.no, range, rows: kept, reply };
+        let ack = Ack { no: sent.no, range, rows: kept, names };
         let mut journal = lock(&self.journal);
         journal.approvals.extend(approvals(&sent.intent.command, &rows));
         if let Some(key) = sent.key {
             match journal.by_key.get(&key) {
-                Some(before) if before.range != range || before.reply != reply => {
-                    let (before, now) = ((before.range, before.reply), (range, reply));
+                Some(before) if before.range != range || before.names != names => {
+                    let (before, now) = ((before.range, before.names), (range, names));
                     self.scenery.wrong(format!("I2: #{} was answered {before:?} and then {now:?}", sent.no));
                 }
                 Some(_) => {}

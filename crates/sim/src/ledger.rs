@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use holdpoint_core::{Digest, RunId, Seq};
-use holdpoint_store::{Append, Fence, Key, Lease};
+use holdpoint_store::{Append, Fence, Lease};
 
 /// One simulated process.
 pub type Pid = u32;
@@ -13,14 +13,15 @@ pub type Pid = u32;
 /// What an append asked for, as far as it matters here.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked {
-    key: Option<Key>,
+    /// The scope of its key.
+    key: Option<Digest>,
     fence: Option<Fence>,
 }
 
 impl Asked {
     /// What matters of an append.
     pub fn of(append: &Append) -> Self {
-        Self { key: append.key, fence: append.fence }
+        Self { key: append.key.as_ref().map(|key| key.scope), fence: append.fence }
     }
 }
 
@@ -72,7 +73,7 @@ impl Ledger {
         });
         let twice = asked.key.and_then(|key| {
             let range = (Seq(from.0 + 1), to);
-            let before = self.keys.insert(key.scope, range)?;
+            let before = self.keys.insert(key, range)?;
             Some(format!("I2: one key was bound at {before:?} and again at {range:?}"))
         });
         stale.or(twice).or(self.claimed(pid, leases))

@@ -7,22 +7,17 @@
 use std::collections::HashMap;
 
 use holdpoint_core::{Digest, StreamId, Timestamp, Version};
-use holdpoint_store::{Append, Key, NewRow, Receipt, Refused, SmallBlob, StoreError, Swept};
+use holdpoint_store::{Append, NewRow, Receipt, Refused, SmallBlob, StoreError, Swept};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use crate::keys::{self, PackedReply};
 use crate::names::{Names, number_stream, stream_number};
 use crate::owners::Owner;
 use crate::sql::Statements;
 use crate::work::Entries;
 
-/// How long an idempotency key is kept, in microseconds.
-const KEY_AGE: i64 = 7 * 24 * 3600 * 1_000_000;
-/// Old keys are looked for once in so many new ones.
-const PRUNE_EVERY: u32 = 256;
 /// How many streams and work rows are remembered.
 const REMEMBERED: usize = 100_000;
-/// Shorter blobs are not worth compressing.
-const WORTH_PACKING: usize = 128;
 
 /// A stream that has a number.
 struct Stream {
@@ -70,11 +65,7 @@ pub(crate) struct Packed {
 impl Packed {
     /// Compresses where that helps; done by the sender, so that the writer need not wait for it.
     pub(crate) fn of(blob: &SmallBlob) -> Self {
-        let packed = (blob.bytes.len() >= WORTH_PACKING)
-            .then(|| zstd::bulk::compress(&blob.bytes, 3).ok())
-            .flatten()
-            .filter(|packed| packed.len() < blob.bytes.len());
-        Self { digest: blob.digest, size: blob.bytes.len(), bytes: packed }
+        Self { digest: blob.digest, size: blob.bytes.len(), bytes: keys::packed(&blob.bytes) }
     }
 }
 
@@ -134,14 +125,14 @@ impl Books {
         &mut self,
         conn: &Connection,
         append: &Append,
-        blobs: &[Packed],
+        (blobs, reply): (&[Packed], Option<&PackedReply>),
         pretend: bool,
     ) -> rusqlite::Result<Result<Receipt, Refused>> {
         if let Err(refused) = well_formed(append) {
             return Ok(Err(refused.into()));
         }
         let at = append.rows.first().map_or_else(wall_clock, |row| row.at);
-        if let Some(refused) = self.refusal(conn, append, at)? {
+        if let Some(refused) = self.refusal(conn, append)? {
             return Ok(Err(refused));
         }
         let before = self.last(conn)?;
@@ -158,8 +149,8 @@ impl Books {
         }
         let last = self.last(conn)?;
         let first = last.min(before + 1);
-        if let Some(key) = append.key.filter(|_| !pretend) {
-            self.keep_key(conn, key, first, last, at)?;
+        if let Some((key, reply)) = append.key.as_ref().zip(reply).filter(|_| !pretend) {
+            keys::keep(conn, key, reply, before, last, &mut self.keyed)?;
         }
         self.receipt(conn, append, first, last).map(Ok)
     }
@@ -190,14 +181,9 @@ impl Books {
         Ok(id)
     }
 
-    fn refusal(
-        &mut self,
-        conn: &Connection,
-        append: &Append,
-        now: Timestamp,
-    ) -> rusqlite::Result<Option<Refused>> {
-        if let Some(key) = append.key
-            && let Some((request, first, last)) = used(conn, key, now)?
+    fn refusal(&mut self, conn: &Connection, append: &Append) -> rusqlite::Result<Option<Refused>> {
+        if let Some(key) = &append.key
+            && let Some((request, first, last)) = keys::used(conn, key)?
         {
             return Ok(Some(if request == key.request {
                 Refused::Replayed(self.receipt(conn, append, first, last)?)
@@ -280,29 +266,6 @@ impl Books {
         Ok(())
     }
 
-    fn keep_key(
-        &mut self,
-        conn: &Connection,
-        key: Key,
-        first: u64,
-        last: u64,
-        at: Timestamp,
-    ) -> rusqlite::Result<()> {
-        conn.prepare_cached(
-            "INSERT OR REPLACE INTO keys(scope, request, first, last, at) VALUES(?, ?, ?, ?, ?)",
-        )?
-        .execute(params![key.scope.0, key.request.0, first as i64, last as i64, at.0])?;
-        self.keyed += 1;
-        if self.keyed.is_multiple_of(PRUNE_EVERY) {
-            // The oldest stand first, so this reads no more than it may remove.
-            conn.prepare_cached(
-                "DELETE FROM keys WHERE at <= ? AND n IN (SELECT n FROM keys ORDER BY n LIMIT 1024)",
-            )?
-            .execute([at.0.saturating_sub(KEY_AGE)])?;
-        }
-        Ok(())
-    }
-
     fn receipt(
         &mut self,
         conn: &Connection,
@@ -335,18 +298,6 @@ fn position_of(conn: &Connection, stream: i64, version: u64) -> rusqlite::Result
     )?
     .query_row([stream, version as i64], |row| row.get(0))
     .optional()
-}
-
-/// What a key was used for, unless that is too long ago.
-fn used(conn: &Connection, key: Key, now: Timestamp) -> rusqlite::Result<Option<(Digest, u64, u64)>> {
-    let used = conn
-        .prepare_cached("SELECT request, first, last, at FROM keys WHERE scope=?")?
-        .query_row([key.scope.0.as_slice()], |row| {
-            let (first, last): (i64, i64) = (row.get(1)?, row.get(2)?);
-            Ok(((Digest(row.get(0)?), first as u64, last as u64), row.get::<_, i64>(3)?))
-        })
-        .optional()?;
-    Ok(used.filter(|(_, at)| *at > now.0.saturating_sub(KEY_AGE)).map(|(used, _)| used))
 }
 
 fn keep_blob(conn: &Connection, blob: &SmallBlob, packed: &Packed, at: Timestamp) -> rusqlite::Result<()> {

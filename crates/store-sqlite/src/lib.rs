@@ -13,6 +13,7 @@ mod connect;
 mod folds;
 mod follow;
 mod integrity;
+mod keys;
 mod log;
 mod names;
 mod owners;

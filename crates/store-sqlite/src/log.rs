@@ -22,6 +22,7 @@ use crate::connect::{PATIENCE, Place, Turnstile, failed};
 use crate::folds::{Head, PIECE, Piece, Seal};
 use crate::follow::Follower;
 use crate::integrity::{self, Holder, Integrity};
+use crate::keys::PackedReply;
 use crate::owners::{Owner, Witness};
 use crate::reader::{Reader, Readers};
 use crate::rebuild;
@@ -183,7 +184,8 @@ impl SqliteLog {
 
     async fn append_now(&self, append: Append) -> Result<Receipt, Refused> {
         let packed = append.blobs.iter().map(Packed::of).collect();
-        match self.desk.write(Task::Append(append, packed)).await? {
+        let reply = PackedReply::of(&append);
+        match self.desk.write(Task::Append(append, packed, reply)).await? {
             Done::Appended(receipt) => Ok(receipt),
             other => Err(StoreError::Corrupt(format!("an append ended as {other:?}")).into()),
         }
@@ -315,8 +317,9 @@ impl EventLog for SqliteLog {
                 Query::Events { .. }
                 | Query::Streams { .. }
                 | Query::Spent(_)
+                | Query::ReplyBlobs(_)
                 | Query::List { by: None, .. } => readers.ask(move |reader| reader.query(&query)).await,
-                Query::Find(..) | Query::Of { .. } | Query::List { by: Some(_), .. } => {
+                Query::Find(..) | Query::Of { .. } | Query::List { by: Some(_), .. } | Query::Reply(_) => {
                     readers.ask_shortly(move |reader| reader.query(&query)).await
                 }
             }

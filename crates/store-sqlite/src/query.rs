@@ -11,6 +11,7 @@ use holdpoint_store::{EventFilter, Page, Query, Record, Row};
 use rusqlite::{Error, OptionalExtension as _, params};
 
 use crate::batch::last_seq;
+use crate::keys;
 use crate::names::{BLOCK, Mark, stream_number};
 use crate::reader::{COLUMNS, Reader};
 use crate::spent::spent;
@@ -29,6 +30,10 @@ impl Reader {
                 Page { rows: self.events(filter, *before, *limit)?, ..Page::default() }
             }
             Query::Spent(filter) => Page { spent: spent(&self.conn, filter)?, ..Page::default() },
+            Query::Reply(scope) => Page { reply: keys::reply(&self.conn, *scope)?, ..Page::default() },
+            Query::ReplyBlobs(since) => {
+                Page { blobs: keys::reply_blobs(&self.conn, *since)?, ..Page::default() }
+            }
             Query::Streams { after, limit } => {
                 Page { streams: self.streams(*after, *limit)?, ..Page::default() }
             }

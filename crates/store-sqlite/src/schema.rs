@@ -16,7 +16,7 @@ use holdpoint_store::StoreError;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::connect::failed;
-use crate::views;
+use crate::{keys, views};
 
 /// The newest schema that this code knows.
 pub(crate) const SCHEMA: u32 = 5;
@@ -49,14 +49,6 @@ CREATE TABLE log(
 );
 CREATE UNIQUE INDEX log_stream ON log(stream, version);
 CREATE TABLE marks(what INTEGER, id INTEGER, block INTEGER, PRIMARY KEY(what, id, block)) WITHOUT ROWID;
-CREATE TABLE keys(
-    n INTEGER PRIMARY KEY,
-    scope BLOB NOT NULL UNIQUE,
-    request BLOB NOT NULL,
-    first INTEGER NOT NULL,
-    last INTEGER NOT NULL,
-    at INTEGER NOT NULL
-);
 CREATE TABLE work(run INTEGER PRIMARY KEY, due INTEGER, owner INTEGER, epoch INTEGER NOT NULL);
 CREATE INDEX work_due ON work(due) WHERE due IS NOT NULL;
 CREATE INDEX work_owner ON work(owner) WHERE owner IS NOT NULL;
@@ -123,6 +115,7 @@ fn create(conn: &mut Connection) -> Result<(), StoreError> {
     }
     let made = conn.transaction_with_behavior(TransactionBehavior::Immediate).and_then(|tx| {
         tx.execute_batch(BASE)?;
+        tx.execute_batch(keys::TABLE)?;
         for table in Table::ALL {
             tx.execute_batch(&ddl(table.def()))?;
         }

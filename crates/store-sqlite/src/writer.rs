@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use holdpoint_core::rows::RowChange;
 use holdpoint_core::{Digest, RunId, Seq, StreamId, Timestamp};
 use holdpoint_planted::{Bug, planted};
-use holdpoint_store::{Append, Claimed, Diff, Lease, Receipt, Refused, StoreError, Swept};
+use holdpoint_store::{Append, Claimed, Diff, KeptBody, Lease, Receipt, Refused, StoreError, Swept};
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::{oneshot, watch};
 
@@ -22,6 +22,7 @@ use crate::checkpoint::Checkpoints;
 use crate::connect::{PATIENCE, Turnstile, failed};
 use crate::folds::{self, Head, Piece};
 use crate::follow::advance;
+use crate::keys::PackedReply;
 use crate::queue::Queue;
 use crate::rebuild;
 
@@ -36,7 +37,7 @@ const SMALL: usize = 64;
 
 /// Something to write.
 pub(crate) enum Task {
-    Append(Append, Vec<Packed>),
+    Append(Append, Vec<Packed>, Option<PackedReply>),
     Claim(Timestamp, u32, Option<RunId>),
     Beat,
     FoldPiece(Piece),
@@ -327,8 +328,8 @@ fn write(
 
 fn perform(conn: &Connection, books: &mut Books, task: &Task, pretend: bool) -> rusqlite::Result<Answer> {
     Ok(Ok(match task {
-        Task::Append(append, blobs) => {
-            return Ok(books.append(conn, append, blobs, pretend)?.map(Done::Appended));
+        Task::Append(append, blobs, reply) => {
+            return Ok(books.append(conn, append, (blobs, reply.as_ref()), pretend)?.map(Done::Appended));
         }
         Task::Claim(now, limit, only) => Done::Claimed(books.claim(conn, *now, *limit, *only)?),
         Task::Beat => Done::Leases(books.beat(conn)?),
@@ -357,10 +358,14 @@ fn perform(conn: &Connection, books: &mut Books, task: &Task, pretend: bool) -> 
 /// About how many KiB of WAL a job makes, beyond the pages that every commit shares.
 fn weight(job: &Job) -> usize {
     match &job.task {
-        Task::Append(append, _) => {
+        Task::Append(append, ..) => {
             let rows: usize = append.rows.iter().map(|row| row.bytes.len()).sum();
             let blobs: usize = append.blobs.iter().map(|blob| blob.bytes.len()).sum();
-            8 + (rows + blobs) / 1024
+            let reply = append.key.as_ref().map_or(0, |key| match &key.reply.body {
+                KeptBody::Inline(bytes) => bytes.len(),
+                KeptBody::Blob(_) => 0,
+            });
+            8 + (rows + blobs + reply) / 1024
         }
         Task::FoldPiece(piece) => 8 + piece.bytes.len() / 1024,
         Task::SaveFold(head) => 8 + head.first.len() / 1024,

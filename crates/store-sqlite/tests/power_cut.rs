@@ -14,7 +14,7 @@ use holdpoint_core::rows::{Cell, RowChange, Table};
 use holdpoint_core::{Actor, CommandId, Digest, RunId, Seq, StreamId, Timestamp, Version};
 use holdpoint_fault_vfs::{Fault, FaultDisk, Image};
 use holdpoint_store::conformance::kit::{
-    Numbers, append, as_stored, chained, patch, patch_where, pipeline, put, row_of, run, session,
+    Numbers, append, as_stored, chained, patch, patch_where, pipeline, put, reply, row_of, run, session,
 };
 use holdpoint_store::{
     Append, EventFilter, EventLog as _, Key, NewRow, Query, Receipt, Refused, Row, SavedFold, SmallBlob,
@@ -145,7 +145,8 @@ impl Hand {
         let mut append = append(rows);
         if self.numbers.below(2) == 0 {
             let scope = Digest::of(&command.to_be_bytes());
-            append.key = Some(Key { scope, request: Digest::of(b"request") });
+            let (request, at) = (Digest::of(b"request"), append.rows[0].at);
+            append.key = Some(Key { scope, request, at, reply: reply(&scope.0) });
         }
         for run in append.rows.iter().filter_map(|row| run_of(row.stream)).collect::<Vec<_>>() {
             if self.numbers.below(2) == 0 {
@@ -432,6 +433,10 @@ impl World {
                 (Fate::Sure(right), Err(Refused::Replayed(found))) => {
                     let same = (right.first, right.last) == (found.first, found.last);
                     hold!(same, "{} is replayed as {found:?}", words(sent));
+                    let key = sent.append.key.as_ref().ok_or("only appends with a key are looked at")?;
+                    let page = log.query(Query::Reply(key.scope)).await.map_err(|error| error.to_string())?;
+                    let told = page.reply.map(|used| used.reply);
+                    hold!(told.as_ref() == Some(&key.reply), "{} was told {told:?}", words(sent));
                 }
                 (Fate::Never(_) | Fate::Open(_), Ok(receipt)) => {
                     sent.fate = Fate::Sure(receipt);

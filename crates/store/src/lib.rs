@@ -9,6 +9,7 @@ pub mod log;
 pub mod memory;
 pub mod picture;
 pub mod query;
+pub mod reply;
 
 pub use blobs::{BlobError, BlobStore, SMALL_BLOB, Stored, Swept};
 pub use futures_util::future::BoxFuture;
@@ -18,3 +19,4 @@ pub use log::{
 };
 pub use picture::Picture;
 pub use query::{DAY, EventFilter, Page, Query, Record, Spent, SpentBy, SpentFilter};
+pub use reply::{KeptBody, KeptReply, REPLIES_KEPT, Reply, UsedKey, kept_since};

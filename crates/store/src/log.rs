@@ -7,7 +7,7 @@ use holdpoint_core::{
 };
 use tokio::sync::watch;
 
-use crate::{BoxFuture, Page, Query};
+use crate::{BoxFuture, KeptReply, Page, Query};
 
 /// One home's log. A handle is one owner of work: each process, and each simulated process, opens its own.
 pub trait EventLog: Send + Sync {
@@ -76,13 +76,17 @@ pub struct Append {
     pub blobs: Vec<SmallBlob>,
 }
 
-/// An idempotency key: its scope (actor, operation, key) as a digest, and the digest of the request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// An idempotency key: its scope (actor, operation, key) as a digest, the digest of the request, and what the sender is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     /// Names the request.
     pub scope: Digest,
     /// What was asked; another digest under the same scope is refused.
     pub request: Digest,
+    /// When it is used.
+    pub at: Timestamp,
+    /// What is answered when the request comes again ([`Query::Reply`]).
+    pub reply: KeptReply,
 }
 
 /// Proof of ownership: refused when the run's epoch has moved on.
@@ -196,7 +200,7 @@ pub enum Refused {
     /// Somebody else wrote to a stream since it was read.
     #[error("{0} stands at version {1:?} by now")]
     Conflict(StreamId, Version),
-    /// The key was used for the same request; this is where its events stand.
+    /// The key was used for the same request; this is where its events stand, or the head of then if it has none.
     #[error("the same request was recorded before, at {0:?}")]
     Replayed(Receipt),
     /// The key was used for another request.

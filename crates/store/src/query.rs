@@ -5,9 +5,9 @@
 
 use holdpoint_core::event::Usage;
 use holdpoint_core::rows::{Cell, Table};
-use holdpoint_core::{PipelineId, RunId, Seq, SessionId, StreamId, Timestamp};
+use holdpoint_core::{Digest, PipelineId, RunId, Seq, SessionId, StreamId, Timestamp};
 
-use crate::Row;
+use crate::{Row, UsedKey};
 
 /// A question about the tables or the log.
 #[derive(Clone, Debug)]
@@ -48,6 +48,10 @@ pub enum Query {
     },
     /// What was spent, added up by group, the dearest first.
     Spent(SpentFilter),
+    /// What an idempotency key was last used for, also where that is over; by the key's scope.
+    Reply(Digest),
+    /// The blobs that hold replies of keys that were used after a time.
+    ReplyBlobs(Timestamp),
     /// All streams, in the order in which they began, after one of them.
     Streams {
         /// The stream after which to begin.
@@ -142,4 +146,8 @@ pub struct Page {
     pub streams: Vec<StreamId>,
     /// For `Spent`.
     pub spent: Vec<Spent>,
+    /// For `Reply`.
+    pub reply: Option<UsedKey>,
+    /// For `ReplyBlobs`.
+    pub blobs: Vec<Digest>,
 }

@@ -1,7 +1,7 @@
 /** Sends a filled form, with its files where it has some. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { body, client } from '../client';
-import type { Execution } from '../types';
+import type { ExecutionAnswer } from '../types';
 
 export interface Filled {
   execution: string;
@@ -9,7 +9,7 @@ export interface Filled {
   files: Record<string, File>;
 }
 
-function send({ execution, fields, files }: Filled): Promise<Execution> {
+function send({ execution, fields, files }: Filled): Promise<ExecutionAnswer> {
   const path = { params: { path: { id: execution } } };
   const names = Object.keys(files);
   if (names.length === 0) return body(client.POST('/api/executions/{id}/submit', { ...path, body: { fields: fields as never } }));

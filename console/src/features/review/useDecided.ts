@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useRouter } from '@tanstack/react-router';
 import { body, client } from '@/api/client';
 import { keys } from '@/api/keys';
-import type { Execution } from '@/api/types';
+import type { Execution, ExecutionAnswer } from '@/api/types';
 import { isMine } from '@/model/rights';
 import { toast, type Undo } from '@/ui/toast';
 import type { Review } from './useReview';
@@ -15,9 +15,10 @@ export function useDecided(review: Review) {
   const { me, execution, mine, at } = review;
   const open = (id: string) => void navigate({ to: '/review/$executionId', params: { executionId: id }, search: {} });
   /** The next question: of the same work, else of the same run, else of the inbox. */
-  const goOn = async (answer: Partial<Execution> | undefined) => {
+  const goOn = async (answer: Partial<ExecutionAnswer> | undefined) => {
     if (answer?.execution_id && answer.waiting_for && isMine(me, answer.waiting_for)) {
-      queries.setQueryData(keys.execution(answer.execution_id), answer);
+      // An answer has where the execution stands now; what was said in it comes with the next look.
+      queries.setQueryData<Execution>(keys.execution(answer.execution_id), (now) => now && { ...now, ...answer });
       review.forget();
       return;
     }
@@ -38,6 +39,6 @@ export function useDecided(review: Review) {
   };
   return (said: string, answer?: unknown, undo?: Undo) => {
     toast(said, undo);
-    void goOn(answer as Partial<Execution> | undefined);
+    void goOn(answer as Partial<ExecutionAnswer> | undefined);
   };
 }

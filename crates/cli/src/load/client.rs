@@ -235,7 +235,7 @@ impl Client {
         if first.replayed && second.is_none() {
             return violated(format!("try {n} was answered as replayed, and it was the first"));
         }
-        told::acknowledged(n, receipt, first.reply.run, command)?;
+        told::acknowledged(n, receipt, first.names.run, command)?;
         let answered = self.shared.answered.fetch_add(1, Ordering::Relaxed) + 1;
         if self.shared.die_after == Some(answered) {
             let _ = kill_process(getpid(), Signal::KILL);
@@ -303,14 +303,14 @@ impl Client {
     }
 
     fn remember(&self, submitted: &Submitted) {
-        let reply = &submitted.reply;
-        if let Some(pipeline) = reply.pipeline.filter(|_| reply.checkpoint.is_some()) {
+        let names = &submitted.names;
+        if let Some(pipeline) = names.pipeline.filter(|_| names.checkpoint.is_some()) {
             self.shared.known.pipeline(pipeline);
         }
-        if let Some(run) = reply.run {
+        if let Some(run) = names.run {
             self.shared.known.run(run);
         }
-        if let Some(token) = reply.token {
+        if let Some(token) = names.token {
             self.shared.known.token(token);
         }
     }

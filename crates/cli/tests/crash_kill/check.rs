@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use holdpoint_core::{Actor, CommandId, Digest, Seq, StreamId, Version};
+use holdpoint_core::{Actor, CommandId, Digest, Seq};
 use holdpoint_engine::{audit, doctor};
-use holdpoint_store::{Append, BlobStore as _, EventLog as _, Key, Refused};
+use holdpoint_store::{BlobStore as _, EventLog as _, Query};
 use holdpoint_store_sqlite::blobs::LocalBlobs;
 use holdpoint_store_sqlite::{Options, SqliteLog};
 use tokio::io::AsyncReadExt as _;
@@ -192,12 +192,13 @@ impl Checker {
 /// Asks where a request stands, as a sender does who sends it again; nothing is written.
 async fn ask(log: &SqliteLog, tried: &Try) -> Result<Option<Place>, String> {
     let scope = Digest::of_json(&(Actor::person("load"), &tried.op, &tried.key));
-    let key = Some(Key { scope, request: tried.request });
-    let expect = vec![(StreamId::Home, Version(u64::MAX))];
-    match log.append(Append { key, expect, ..Append::default() }).await {
-        Err(Refused::Replayed(receipt)) => Ok(Some(Place { first: receipt.first.0, last: receipt.last.0 })),
-        Err(Refused::Conflict(..)) => Ok(None),
-        other => Err(format!("asked by its key it came to {other:?}")),
+    let page = log.query(Query::Reply(scope)).await.map_err(|e| e.to_string())?;
+    match page.reply {
+        Some(used) if used.request != tried.request => Err(format!("its key stands for {:?}", used.request)),
+        // What was in effect already wrote nothing.
+        used => {
+            Ok(used.and_then(|used| used.wrote).map(|(first, last)| Place { first: first.0, last: last.0 }))
+        }
     }
 }
 

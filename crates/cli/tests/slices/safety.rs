@@ -36,6 +36,43 @@ fn a_repeated_request_is_carried_out_once() {
 }
 
 #[test]
+fn a_repeated_request_is_told_the_same_whatever_has_changed() {
+    let mut server = Server::start();
+    let pipeline = server.pipeline(&["A"], false);
+    let path = format!("/api/pipelines/{}", id(&pipeline["pipeline_id"]));
+    let send = |server: &Server, path: &str, body: &serde_json::Value| {
+        let head = "Content-Type: application/json\r\nIdempotency-Key: k1\r\n";
+        let answer = server.send("POST", path, Some(&server.token), head, body.to_string().as_bytes());
+        (answer.status, String::from_utf8(answer.body).expect("text"))
+    };
+    let run = json!({"pipeline_id": pipeline["pipeline_id"]});
+    let first = send(&server, "/api/runs", &run);
+    let started: serde_json::Value = serde_json::from_str(&first.1).expect("JSON");
+    let nothing = json!({});
+    let pause = format!("/api/runs/{}/pause", id(&started["run_id"]));
+    let paused = send(&server, &pause, &nothing);
+    // What was in effect already is told again as it was.
+    let resume = format!("/api/runs/{}/resume", id(&started["run_id"]));
+    server.post(&resume, &nothing).expect(200);
+    let resumed = send(&server, &resume, &nothing);
+    assert_eq!((first.0, paused.0, resumed.0), (201, 200, 200), "{first:?} {paused:?} {resumed:?}");
+
+    server.put(&path, &json!({"pipeline_name": "Renamed", "config": {"auto_advance": true}})).expect(200);
+    server.post(&format!("/api/runs/{}/abort", id(&started["run_id"])), &nothing).expect(200);
+    let same = |server: &Server, who: &str| {
+        assert_eq!(send(server, "/api/runs", &run), first, "{who}");
+        assert_eq!(send(server, &pause, &nothing), paused, "{who}");
+        assert_eq!(send(server, &resume, &nothing), resumed, "{who}");
+    };
+    same(&server, "the same process");
+    same(&Server::on(&server.home()), "another process on the home");
+    server.kill_and_restart();
+    same(&server, "after a restart");
+    let runs = server.get("/api/runs").expect(200);
+    assert_eq!(runs["items"].as_array().expect("items").len(), 1);
+}
+
+#[test]
 fn hand_made_changes_are_put_aside_and_the_files_written_again() {
     let mut server = Server::start();
     let pipeline = server.pipeline(&["A"], true);

@@ -1,6 +1,8 @@
 //! An output of an execution, with where it comes from.
 
+use holdpoint_core::places::output_file;
 use holdpoint_core::rows::{Cell, Table};
+use holdpoint_core::state::run::{Execution, Output};
 use holdpoint_core::{
     ArtifactId, ArtifactRecordId, CheckpointId, Digest, ExecNo, ExecutionId, PipelineId, Rejection,
     RollbackId, RunId, StreamId,
@@ -10,7 +12,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::rows::Named;
-use super::sources::RunSource;
+use super::sources::{RunSource, RunView};
 use super::{Bounds, Listed, Time, lists, time};
 use crate::{Engine, SubmitError};
 
@@ -75,7 +77,7 @@ pub struct ArtifactFilter {
 impl ArtifactDocument {
     pub(super) fn of(source: &RunSource, record: &Record) -> Option<Self> {
         let row = Named::new(Table::Artifact, record);
-        let run = source.state();
+        let (source, run) = (source.view(), source.state());
         let x = ExecNo(row.count("x"));
         let execution = run.graph.any_execution(x).map(AsRef::as_ref);
         let file_path = source.on_disk(row.text("path").unwrap_or_default());
@@ -101,6 +103,36 @@ impl ArtifactDocument {
             run_version: run.number().map(|(number, _)| number),
             pipeline_id: run.pipeline(),
         })
+    }
+}
+
+impl ArtifactDocument {
+    /// An output of an execution's present attempt, from the state.
+    pub(super) fn present(view: RunView<'_>, execution: &Execution, output: &Output) -> Self {
+        let made = &output.made;
+        let file_path = view.on_disk(output_file(view.state, execution, output));
+        Self {
+            artifact_record_id: made.record,
+            artifact_id: made.artifact,
+            artifact_name: made.name.to_string(),
+            file_name: file_path.rsplit('/').next().unwrap_or_default().to_owned(),
+            file_path,
+            format: made.format.to_string(),
+            created_at: output.created_at.into(),
+            promoted_to_permanent_at: time(output.promoted_at),
+            size_bytes: made.size,
+            checksum: made.digest.checksum(),
+            current: true,
+            revision_iteration: execution.revision,
+            attempt_number: execution.attempt,
+            execution_id: execution.id,
+            checkpoint_id: execution.place.step.checkpoint(),
+            checkpoint_name: execution.name.as_ref().map(ToString::to_string),
+            checkpoint_position: Some(execution.position),
+            run_id: view.id,
+            run_version: view.state.number().map(|(number, _)| number),
+            pipeline_id: view.state.pipeline(),
+        }
     }
 }
 

@@ -139,7 +139,11 @@ impl Engine {
         let mut pairs: BTreeMap<(u32, Option<CheckpointId>), Pair<'_>> = BTreeMap::new();
         // Two executions are compared whatever their places.
         let place = |step: &Step| {
-            if runs { (step.document.checkpoint_position, step.document.checkpoint_id) } else { (0, None) }
+            if runs {
+                (step.document.standing.checkpoint_position, step.document.standing.checkpoint_id)
+            } else {
+                (0, None)
+            }
         };
         for step in &a.steps {
             pairs.entry(place(step)).or_default().0 = Some(step);
@@ -174,15 +178,15 @@ impl Engine {
         let side = SideDocument {
             kind: "run",
             run_id: id,
-            run_version: run.run_version,
+            run_version: run.standing.run_version,
             execution_id: None,
             revision_iteration: None,
             attempt_number: None,
-            status: run.status,
-            started_at: run.started_at,
-            completed_at: run.completed_at,
-            seconds: seconds(run.started_at, run.completed_at),
-            usage: run.usage,
+            status: run.standing.status,
+            started_at: run.standing.started_at,
+            completed_at: run.standing.completed_at,
+            seconds: seconds(run.standing.started_at, run.standing.completed_at),
+            usage: run.standing.usage,
         };
         Ok(Shown { side, steps })
     }
@@ -195,15 +199,15 @@ impl Engine {
         let document = self.execution_document(id).await?;
         let mut side = SideDocument {
             kind: "execution",
-            run_id: document.run_id,
-            run_version: document.run_version,
+            run_id: document.standing.run_id,
+            run_version: document.standing.run_version,
             execution_id: Some(id),
             revision_iteration: None,
             attempt_number: None,
-            status: document.status,
-            started_at: document.started_at,
-            completed_at: document.completed_at,
-            seconds: seconds(document.started_at, document.completed_at),
+            status: document.standing.status,
+            started_at: document.standing.started_at,
+            completed_at: document.standing.completed_at,
+            seconds: seconds(document.standing.started_at, document.standing.completed_at),
             usage: document.usage,
         };
         if let Some((revision, number)) = attempt {
@@ -234,19 +238,19 @@ impl Engine {
         document: ExecutionDocument,
         artifacts: Option<Vec<ArtifactDocument>>,
     ) -> Result<Step, SubmitError> {
-        let definition = match document.pipeline_id {
+        let definition = match document.standing.pipeline_id {
             Some(pipeline) => {
                 let pipeline = self.pipeline_source(pipeline).await?;
-                let run = self.run_source(document.run_id).await?;
-                let (_, x) = self.locate_execution(document.execution_id).await?;
+                let run = self.run_source(document.standing.run_id).await?;
+                let (_, x) = self.locate_execution(document.standing.execution_id).await?;
                 let execution = run.state().execution(x);
                 execution
                     .and_then(|execution| pinned(Some(pipeline.state()), execution))
-                    .and_then(|definition| serde_json::to_value(&**definition).ok())
+                    .and_then(|compiled| serde_json::to_value(compiled).ok())
             }
             None => None,
         };
-        let artifacts = artifacts.unwrap_or_else(|| document.artifacts_generated.clone());
+        let artifacts = artifacts.unwrap_or_else(|| document.standing.artifacts_generated.clone());
         Ok(Step { document, definition, artifacts })
     }
 
@@ -270,16 +274,18 @@ impl Engine {
             artifacts.push(self.compare_artifacts(name, output_of(a, name), output_of(b, name)).await?);
         }
         let took = |step: Option<&Step>| {
-            step.and_then(|step| seconds(step.document.started_at, step.document.completed_at))
+            step.and_then(|step| {
+                seconds(step.document.standing.started_at, step.document.standing.completed_at)
+            })
         };
         let said =
             |step: Option<&Step>| step.map_or_else(Vec::new, |step| step.document.human_interactions.clone());
         Ok(Some(CheckpointComparison {
-            checkpoint_id: either.document.checkpoint_id,
-            checkpoint_name: either.document.checkpoint_name.clone(),
-            checkpoint_position: either.document.checkpoint_position,
-            status_a: a.map(|step| step.document.status),
-            status_b: b.map(|step| step.document.status),
+            checkpoint_id: either.document.standing.checkpoint_id,
+            checkpoint_name: either.document.standing.checkpoint_name.clone(),
+            checkpoint_position: either.document.standing.checkpoint_position,
+            status_a: a.map(|step| step.document.standing.status),
+            status_b: b.map(|step| step.document.standing.status),
             definition_diff: match (a, b) {
                 (Some(a), Some(b)) => definition_diff(a, b),
                 _ => None,
@@ -342,7 +348,7 @@ impl Engine {
 }
 
 fn definition_diff(a: &Step, b: &Step) -> Option<String> {
-    if a.document.definition_digest == b.document.definition_digest {
+    if a.document.standing.definition_digest == b.document.standing.definition_digest {
         return None;
     }
     let text = |step: &Step| serde_json::to_string_pretty(&step.definition).unwrap_or_default();

@@ -1,10 +1,11 @@
 //! One visit of a run to a checkpoint, with everything that was said and made there.
 
-use holdpoint_core::definition::Mode;
+use holdpoint_core::definition::{Compiled, Mode};
 use holdpoint_core::event::{Entry, Event, MessageRole, Usage};
 use holdpoint_core::paths::temp_folder;
 use holdpoint_core::places::output_folder;
 use holdpoint_core::rows::{Cell, Table};
+use holdpoint_core::state::PipelineState;
 use holdpoint_core::state::run::{Execution, ExecutionState, Stage};
 use holdpoint_core::{
     CheckpointId, ExecNo, ExecutionId, PipelineId, Rejection, RunId, State, StreamId, Version,
@@ -19,7 +20,7 @@ use super::artifact::ArtifactDocument;
 use super::event::event_id;
 use super::inputs::InputsDocument;
 use super::rows::Named;
-use super::sources::{RunSource, pinned};
+use super::sources::{RunSource, RunView, pinned};
 use super::waiting::{WaitingFor, waiting_for};
 use super::{Time, UsageDocument, time};
 use crate::{Engine, SubmitError};
@@ -27,9 +28,9 @@ use crate::{Engine, SubmitError};
 /// How many of the last log lines and messages a document shows.
 const SHOWN: u32 = 500;
 
-/// An execution.
+/// An execution as the answer to an order about it: where it stands, what it has made and what it waits for.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct ExecutionDocument {
+pub struct ExecutionAnswer {
     /// Its id, the same across all attempts.
     pub execution_id: ExecutionId,
     /// The run.
@@ -70,26 +71,80 @@ pub struct ExecutionDocument {
     pub temp_workspace_path: String,
     /// Where its promoted outputs stand, inside the pipeline's folder.
     pub permanent_output_path: Option<String>,
+    /// The SHA-256 of the definition that it pinned.
+    pub definition_digest: Option<String>,
+    /// The present outputs.
+    pub artifacts_generated: Vec<ArtifactDocument>,
+    /// What went wrong.
+    pub error_details: ErrorDetails,
+    /// What is waited for.
+    pub waiting_for: Option<WaitingFor>,
+}
+
+/// An execution with everything about it.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct ExecutionDocument {
+    /// Where it stands, what it has made and what it waits for.
+    #[serde(flatten)]
+    pub standing: ExecutionAnswer,
     /// What its work said; the last lines, if there are many.
     pub execution_logs: Vec<LogLine>,
     /// What agents and the model said; the last messages, if there are many.
     pub agent_conversation: Vec<Message>,
     /// What people said and decided.
     pub human_interactions: Vec<Interaction>,
-    /// The present outputs.
-    pub artifacts_generated: Vec<ArtifactDocument>,
-    /// What went wrong.
-    pub error_details: ErrorDetails,
     /// What a judge last said.
     pub check: Option<CheckResult>,
-    /// What is waited for.
-    pub waiting_for: Option<WaitingFor>,
     /// What it is given.
     pub inputs: InputsDocument,
-    /// The SHA-256 of the definition that it pinned.
-    pub definition_digest: Option<String>,
     /// What its work cost.
     pub usage: UsageDocument,
+}
+
+impl ExecutionAnswer {
+    /// From the states of its run and of its pipeline, and from nothing else.
+    pub(super) fn of(view: RunView<'_>, pipeline: Option<&PipelineState>, execution: &Execution) -> Self {
+        let run = view.state;
+        let compiled = pinned(pipeline, execution);
+        let definition = compiled.map(Compiled::definition);
+        let name = execution.name.as_deref().or(definition.map(|d| d.checkpoint_name.as_str()));
+        let called = name.unwrap_or(&execution.place.step.0);
+        let present = |output| ArtifactDocument::present(view, execution, output);
+        Self {
+            execution_id: execution.id,
+            run_id: view.id,
+            run_version: run.number().map(|(number, _)| number),
+            pipeline_id: run.pipeline(),
+            checkpoint_id: execution.place.step.checkpoint(),
+            checkpoint_name: name.map(ToOwned::to_owned),
+            checkpoint_position: execution.position,
+            mode: definition.map(|definition| definition.execution.mode),
+            status: execution.state.name(),
+            stage: stage(execution.state),
+            created_at: execution.times.created.into(),
+            started_at: time(execution.times.started),
+            completed_at: time(execution.times.completed),
+            failed_at: time(execution.times.failed),
+            attempt_number: execution.attempt,
+            max_attempts: execution.max_attempts,
+            revision_iteration: execution.revision,
+            max_revision_iterations: execution.max_revisions,
+            temp_workspace_path: format!("{}/", temp_folder(execution.id)),
+            permanent_output_path: output_folder(run, execution).map(|folder| view.on_disk(folder)),
+            definition_digest: execution.body.as_ref().map(holdpoint_core::Digest::checksum),
+            artifacts_generated: execution.artifacts.iter().map(present).collect(),
+            error_details: ErrorDetails {
+                error_count: execution.errors,
+                last_error: execution.last_error.as_ref().map(|(at, failure)| LastError {
+                    timestamp: (*at).into(),
+                    error_type: failure.kind.to_string(),
+                    error_message: failure.message.to_string(),
+                    stack_trace: failure.trace.as_ref().map(ToString::to_string),
+                }),
+            },
+            waiting_for: waiting_for(run, execution, called, compiled.map(|compiled| &**compiled.body())),
+        }
+    }
 }
 
 /// A line of an execution's log.
@@ -203,59 +258,23 @@ impl Engine {
         source: &RunSource,
         x: ExecNo,
     ) -> Result<ExecutionDocument, SubmitError> {
-        let run = source.state();
         let missing = || Rejection::NotFound { what: "execution", id: format!("{x} of run {}", source.id) };
-        let execution = run.execution(x).ok_or_else(missing)?;
-        let pipeline = match run.pipeline() {
+        let execution = source.state().execution(x).ok_or_else(missing)?;
+        let pipeline = match source.state().pipeline() {
             Some(pipeline) => Some(self.pipeline_source(pipeline).await?),
             None => None,
         };
-        let definition = pinned(pipeline.as_ref().map(super::sources::PipelineSource::state), execution);
-        let body = source.body(pipeline.as_ref().map(super::sources::PipelineSource::state), execution);
-        let name = execution.name.as_deref().or(definition.map(|d| d.checkpoint_name.as_str()));
-        let called = name.unwrap_or(&execution.place.step.0);
-        let artifacts = self.artifacts_of(source, execution.id).await?;
+        let pipeline = pipeline.as_ref().map(super::sources::PipelineSource::state);
         Ok(ExecutionDocument {
-            execution_id: execution.id,
-            run_id: source.id,
-            run_version: run.number().map(|(number, _)| number),
-            pipeline_id: run.pipeline(),
-            checkpoint_id: execution.place.step.checkpoint(),
-            checkpoint_name: name.map(ToOwned::to_owned),
-            checkpoint_position: execution.position,
-            mode: definition.map(|definition| definition.execution.mode),
-            status: execution.state.name(),
-            stage: stage(execution.state),
-            created_at: execution.times.created.into(),
-            started_at: time(execution.times.started),
-            completed_at: time(execution.times.completed),
-            failed_at: time(execution.times.failed),
-            attempt_number: execution.attempt,
-            max_attempts: execution.max_attempts,
-            revision_iteration: execution.revision,
-            max_revision_iterations: execution.max_revisions,
-            temp_workspace_path: format!("{}/", temp_folder(execution.id)),
-            permanent_output_path: output_folder(run, execution).map(|folder| source.on_disk(folder)),
+            standing: ExecutionAnswer::of(source.view(), pipeline, execution),
             execution_logs: self.log_lines(execution.id, SHOWN).await?,
             agent_conversation: self.conversation(execution.id, false).await?,
             human_interactions: self.interactions(execution.id).await?,
-            artifacts_generated: artifacts.into_iter().filter(|artifact| artifact.current).collect(),
-            error_details: ErrorDetails {
-                error_count: execution.errors,
-                last_error: execution.last_error.as_ref().map(|(at, failure)| LastError {
-                    timestamp: (*at).into(),
-                    error_type: failure.kind.to_string(),
-                    error_message: failure.message.to_string(),
-                    stack_trace: failure.trace.as_ref().map(ToString::to_string),
-                }),
-            },
             check: execution.verdict.as_ref().map(|(passed, reasons)| CheckResult {
                 passed: *passed,
                 reasons: reasons.iter().map(ToString::to_string).collect(),
             }),
-            waiting_for: waiting_for(run, execution, called, body.map(AsRef::as_ref)),
             inputs: self.inputs_of(source, x).await?,
-            definition_digest: execution.body.as_ref().map(holdpoint_core::Digest::checksum),
             usage: self.spent_by(execution).await?.into(),
         })
     }

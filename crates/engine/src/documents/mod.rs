@@ -19,18 +19,19 @@ pub mod pipeline;
 pub mod rollback;
 mod rows;
 pub mod run;
+mod settled;
 mod sources;
 pub mod usage;
 pub mod waiting;
 
 pub use artifact::ArtifactDocument;
 pub use checkpoint::CheckpointDocument;
-pub use execution::ExecutionDocument;
+pub use execution::{ExecutionAnswer, ExecutionDocument};
 pub use inbox::InboxItem;
 pub use lists::{Bounds, Listed, Position};
 pub use pipeline::PipelineDocument;
 pub use rollback::{ImpactDocument, RollbackDocument};
-pub use run::RunDocument;
+pub use run::{RunAnswer, RunDocument};
 pub use waiting::WaitingFor;
 
 use holdpoint_core::Timestamp;

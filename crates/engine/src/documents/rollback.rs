@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use holdpoint_core::commands::roll_back::RollBack;
 use holdpoint_core::event::{Event, PipelineEvent, RollbackType};
-use holdpoint_core::rows::{Cell, Op, Table};
-use holdpoint_core::state::RunState;
+use holdpoint_core::rows::{Cell, Op, RowChange, Table};
 use holdpoint_core::state::run::Execution;
+use holdpoint_core::state::{PipelineState, RunState};
 use holdpoint_core::{
     Actor, ArtifactId, ArtifactRecordId, Assurance, CheckpointId, Command, Decision, Envelope, ExecutionId,
     PipelineId, Rejection, RollbackId, RunId, StreamId, Timestamp,
@@ -18,7 +18,7 @@ use utoipa::ToSchema;
 use super::rows::Named;
 use super::sources::RunSource;
 use super::{Bounds, Listed, Time, UsageDocument, lists, time};
-use crate::{Engine, SubmitError, tree};
+use crate::{Engine, Settled, SubmitError, tree};
 
 /// A rollback.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
@@ -171,14 +171,15 @@ impl Item {
             size: row.size("size"),
         })
     }
+}
 
-    fn of_change(run: RunId, op: &Op) -> Option<Self> {
-        let Op::Put(n, cells) = op else { return None };
-        let columns = Table::ArchivedItem.def().columns;
-        let cell = |name: &str| cells.iter().find(|(other, _)| *other == name).map(|(_, cell)| cell.clone());
-        let cells = columns.iter().map(|(name, _)| cell(name).unwrap_or(Cell::Null)).collect();
-        Self::of(&Record { stream: StreamId::Run(run), n: *n, seq: holdpoint_core::Seq(0), cells })
-    }
+/// The row that a change writes, where it writes a whole one.
+fn put(stream: StreamId, change: &RowChange) -> Option<Record> {
+    let Op::Put(n, cells) = &change.op else { return None };
+    let columns = change.table.def().columns;
+    let cell = |name: &str| cells.iter().find(|(other, _)| *other == name).map(|(_, cell)| cell.clone());
+    let cells = columns.iter().map(|(name, _)| cell(name).unwrap_or(Cell::Null)).collect();
+    Some(Record { stream, n: *n, seq: holdpoint_core::Seq(0), cells })
 }
 
 /// An execution of a run, taken out or not.
@@ -196,10 +197,10 @@ fn deleted(run: RunId, execution: &Execution) -> DeletedExecution {
     }
 }
 
-fn itemise(items: &[Item], runs: &BTreeMap<RunId, RunSource>) -> RolledBackItems {
+fn itemise<'a>(items: &[Item], run: impl Fn(RunId) -> Option<&'a RunState>) -> RolledBackItems {
     let mut all = RolledBackItems::default();
     for item in items {
-        let Some(state) = runs.get(&item.run).map(RunSource::state) else { continue };
+        let Some(state) = run(item.run) else { continue };
         match (item.kind.as_str(), item.id) {
             ("run", _) => all.deleted_runs.push(DeletedRun {
                 run_id: item.run,
@@ -230,6 +231,65 @@ fn itemise(items: &[Item], runs: &BTreeMap<RunId, RunSource>) -> RolledBackItems
     all
 }
 
+impl RollbackDocument {
+    fn of(
+        id: RollbackId,
+        pipeline: PipelineId,
+        row: &Named<'_>,
+        taken: RolledBackItems,
+        until: Option<Timestamp>,
+    ) -> Self {
+        Self {
+            rollback_id: id,
+            pipeline_id: pipeline,
+            created_at: row.time("created_at").unwrap_or_default().into(),
+            rollback_type: row.text("type").unwrap_or_default(),
+            source_run_id: row.uuid("source_run").map(RunId),
+            source_run_version: row.count("source_version"),
+            target_run_id: row.uuid("target_run").map(RunId),
+            target_run_version: row.count("target_version"),
+            target_checkpoint_id: row.uuid("target_checkpoint").map(CheckpointId),
+            target_checkpoint_position: row.int("target_position").and_then(|n| u32::try_from(n).ok()),
+            rolled_back_items: taken,
+            archive_location: row.text("archive").unwrap_or_default(),
+            triggered_by: row.text("triggered_by").unwrap_or_default(),
+            user_reason: row.text("reason"),
+            undone_at: time(row.time("undone_at")),
+            undo_until: time(until),
+        }
+    }
+}
+
+impl Settled<'_> {
+    /// The rollback that the command was.
+    pub fn rollback(&self) -> Result<RollbackDocument, SubmitError> {
+        let row = self.decision.writes.iter().find_map(|write| match write.stream {
+            StreamId::Pipeline(pipeline) => {
+                let changes = write.changes.iter().flatten().filter(|c| c.table == Table::Rollback);
+                changes.filter_map(|change| put(write.stream, change)).next().map(|row| (pipeline, row))
+            }
+            StreamId::Home | StreamId::Run(_) | StreamId::Journal(_) => None,
+        });
+        let missing = || Rejection::NotFound { what: "rollback", id: "of this command".to_owned() };
+        let (id, (pipeline, record)) = self.names.rollback.zip(row).ok_or_else(missing)?;
+        let taken = itemise(&items_of(self.decision), |run| self.run_state(run));
+        let state = self.pipeline_state(pipeline);
+        let until = state.and_then(|state| self.engine.archived_until(state, id));
+        let row = Named::new(Table::Rollback, &record);
+        Ok(RollbackDocument::of(id, pipeline, &row, taken, until))
+    }
+
+    /// A rollback that the command has undone; nothing else of it ever changes.
+    pub fn undone(&self, mut rollback: RollbackDocument) -> RollbackDocument {
+        let written = !self.decision.writes.is_empty();
+        rollback.undone_at = rollback.undone_at.or(written.then_some(self.at.into()));
+        let state = self.pipeline_state(rollback.pipeline_id);
+        let until = state.and_then(|state| self.engine.archived_until(state, rollback.rollback_id));
+        rollback.undo_until = time(until);
+        rollback
+    }
+}
+
 impl Engine {
     /// A rollback, undone or not.
     pub async fn rollback_document(&self, id: RollbackId) -> Result<RollbackDocument, SubmitError> {
@@ -247,36 +307,17 @@ impl Engine {
         let mut items: Vec<Item> = self.query(query).await?.records.iter().filter_map(Item::of).collect();
         items.reverse();
         let runs = self.runs_of(items.iter().map(|item| item.run)).await?;
-        Ok(Some(RollbackDocument {
-            rollback_id: id,
-            pipeline_id: pipeline,
-            created_at: row.time("created_at").unwrap_or_default().into(),
-            rollback_type: row.text("type").unwrap_or_default(),
-            source_run_id: row.uuid("source_run").map(RunId),
-            source_run_version: row.count("source_version"),
-            target_run_id: row.uuid("target_run").map(RunId),
-            target_run_version: row.count("target_version"),
-            target_checkpoint_id: row.uuid("target_checkpoint").map(CheckpointId),
-            target_checkpoint_position: row.int("target_position").and_then(|n| u32::try_from(n).ok()),
-            rolled_back_items: itemise(&items, &runs),
-            archive_location: row.text("archive").unwrap_or_default(),
-            triggered_by: row.text("triggered_by").unwrap_or_default(),
-            user_reason: row.text("reason"),
-            undone_at: time(row.time("undone_at")),
-            undo_until: time(self.archived_until(pipeline, id).await?),
-        }))
+        let pipeline_state = self.pipeline_source(pipeline).await?;
+        let until = self.archived_until(pipeline_state.state(), id);
+        let taken = itemise(&items, |run| runs.get(&run).map(RunSource::state));
+        Ok(Some(RollbackDocument::of(id, pipeline, &row, taken, until)))
     }
 
     /// Until when the archive of a rollback is kept; nothing, where there is none any more.
-    async fn archived_until(
-        &self,
-        pipeline: PipelineId,
-        id: RollbackId,
-    ) -> Result<Option<Timestamp>, SubmitError> {
-        let source = self.pipeline_source(pipeline).await?;
-        let archive = source.state().archives.get(&id);
+    fn archived_until(&self, pipeline: &PipelineState, id: RollbackId) -> Option<Timestamp> {
         let days = self.inner.parts.files.as_ref().map_or(tree::ARCHIVE_DAYS, |files| files.archive_days);
-        Ok(archive.map(|archive| archive.at.plus_seconds(days.saturating_mul(86_400))))
+        let archive = pipeline.archives.get(&id);
+        archive.map(|archive| archive.at.plus_seconds(days.saturating_mul(86_400)))
     }
 
     async fn runs_of(
@@ -328,7 +369,7 @@ impl Engine {
         let ids = items.iter().map(|item| item.run).chain([target]);
         let runs = self.runs_of(ids).await?;
         let RolledBackItems { deleted_runs, deleted_checkpoint_executions, archived_artifacts } =
-            itemise(&items, &runs);
+            itemise(&items, |run| runs.get(&run).map(RunSource::state));
         let mut usage = UsageDocument::default();
         let mut seconds = 0.0;
         let mut approvals = 0;
@@ -372,9 +413,9 @@ impl Engine {
 /// What a decision would write to the archive's list.
 fn items_of(decision: &Decision) -> Vec<Item> {
     let of_run = |write: &holdpoint_core::Write| match write.stream {
-        StreamId::Run(run) => {
+        StreamId::Run(_) => {
             let changes = write.changes.iter().flatten().filter(|c| c.table == Table::ArchivedItem);
-            changes.filter_map(|change| Item::of_change(run, &change.op)).collect::<Vec<_>>()
+            changes.filter_map(|change| Item::of(&put(write.stream, change)?)).collect::<Vec<_>>()
         }
         StreamId::Home | StreamId::Pipeline(_) | StreamId::Journal(_) => Vec::new(),
     };

@@ -2,20 +2,22 @@
 
 use holdpoint_core::event::{Origin, PauseReason};
 use holdpoint_core::rows::{Cell, Table};
+use holdpoint_core::state::PipelineState;
 use holdpoint_core::state::run::{RunState, RunStatus};
 use holdpoint_core::{CheckpointId, ExecutionId, PipelineId, Rejection, RollbackId, RunId, StreamId};
 use holdpoint_store::Query;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::execution::ExecutionAnswer;
 use super::rows::Named;
-use super::sources::RunSource;
+use super::sources::{RunSource, RunView};
 use super::{Bounds, ExecutionDocument, Listed, Time, UsageDocument, lists, time};
 use crate::{Engine, SubmitError};
 
-/// A run.
+/// A run without what grows with it: its own fields, counts and costs.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct RunDocument {
+pub struct RunStanding {
     /// Its id, which never changes.
     pub run_id: RunId,
     /// The pipeline that it runs.
@@ -50,14 +52,32 @@ pub struct RunDocument {
     pub previous_run_id: Option<RunId>,
     /// That run's version.
     pub extends_from_run_version: Option<u32>,
-    /// Its executions, oldest first.
-    pub checkpoint_execution_history: Vec<ExecutionId>,
-    /// Rollbacks that reached into it, oldest first.
-    pub rollback_history: Vec<RollbackId>,
     /// Counts.
     pub metadata: RunCounts,
     /// What its work cost.
     pub usage: UsageDocument,
+}
+
+/// A run as the answer to an order about it.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct RunAnswer {
+    /// Where it stands.
+    #[serde(flatten)]
+    pub standing: RunStanding,
+    /// The execution that it is at.
+    pub current_execution: Option<ExecutionAnswer>,
+}
+
+/// A run with everything about it.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct RunDocument {
+    /// Where it stands.
+    #[serde(flatten)]
+    pub standing: RunStanding,
+    /// Its executions, oldest first.
+    pub checkpoint_execution_history: Vec<ExecutionId>,
+    /// Rollbacks that reached into it, oldest first.
+    pub rollback_history: Vec<RollbackId>,
     /// The execution that it is at; left out in lists.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current_execution: Option<Box<ExecutionDocument>>,
@@ -85,9 +105,8 @@ pub struct RunFilter {
     pub status: Option<RunStatus>,
 }
 
-impl RunDocument {
-    fn of(source: &RunSource, pipeline_name: Option<String>) -> Self {
-        let run = source.state();
+impl RunStanding {
+    fn of(id: RunId, run: &RunState, pipeline_name: Option<String>) -> Self {
         let current = run.current().map(|(_, execution)| execution);
         let previous = match &run.origin {
             Some(Origin::Pipeline { previous, .. }) => *previous,
@@ -96,7 +115,7 @@ impl RunDocument {
         let paused_at_position =
             (run.status == RunStatus::Paused).then(|| current.map(|e| e.position)).flatten();
         Self {
-            run_id: source.id,
+            run_id: id,
             pipeline_id: run.pipeline(),
             pipeline_name,
             pipeline_definition_version: run.number().map(|(_, version)| version),
@@ -115,8 +134,6 @@ impl RunDocument {
             last_resumed_at: time(run.times.resumed),
             previous_run_id: previous.map(|(id, _)| id),
             extends_from_run_version: previous.map(|(_, number)| number),
-            checkpoint_execution_history: run.executions().map(|(_, e)| e.id).collect(),
-            rollback_history: rollbacks(run),
             metadata: RunCounts {
                 total_checkpoints: run.total,
                 completed_checkpoints: run.completed,
@@ -124,7 +141,18 @@ impl RunDocument {
                 paused_checkpoint_position: paused_at_position,
             },
             usage: run.usage.into(),
-            current_execution: None,
+        }
+    }
+}
+
+impl RunAnswer {
+    /// From the states of the run and of its pipeline, and from nothing else.
+    pub(super) fn of(view: RunView<'_>, pipeline: Option<&PipelineState>) -> Self {
+        let name = pipeline.map(|pipeline| pipeline.name.to_string());
+        let current = view.state.current();
+        Self {
+            standing: RunStanding::of(view.id, view.state, name),
+            current_execution: current.map(|(_, x)| ExecutionAnswer::of(view, pipeline, x)),
         }
     }
 }
@@ -169,7 +197,13 @@ impl Engine {
             Some(pipeline) => Some(self.pipeline_source(pipeline).await?.state().name.to_string()),
             None => None,
         };
-        Ok(RunDocument::of(source, name))
+        let run = source.state();
+        Ok(RunDocument {
+            standing: RunStanding::of(source.id, run, name),
+            checkpoint_execution_history: run.executions().map(|(_, e)| e.id).collect(),
+            rollback_history: rollbacks(run),
+            current_execution: None,
+        })
     }
 
     /// Runs that were not rolled back, newest first.

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use holdpoint_core::definition::{CheckpointDefinition, Compiled};
+use holdpoint_core::definition::Compiled;
 use holdpoint_core::paths::run_folder;
 use holdpoint_core::places::run_place;
 use holdpoint_core::rows::{Cell, Table};
 use holdpoint_core::state::run::{AskKind, Execution};
 use holdpoint_core::state::{PipelineState, RunState};
 use holdpoint_core::{
-    Body, CheckpointId, ExecNo, ExecutionId, GateId, LoadedPlan, PipelineId, Rejection, RunId, State,
-    StreamId,
+    ArtifactRecordId, CheckpointId, ExecNo, ExecutionId, GateId, LoadedPlan, PipelineId, Rejection, RunId,
+    State, StreamId,
 };
 use holdpoint_store::{Query, Record};
 use serde::Serialize;
@@ -18,7 +18,6 @@ use uuid::Uuid;
 
 use super::Time;
 use super::rows::Named;
-use crate::given::body_of;
 use crate::{Engine, Loaded, SubmitError};
 
 /// A pipeline's state, kept alive.
@@ -43,10 +42,22 @@ pub(super) struct RunSource {
     folder: Option<String>,
 }
 
-impl RunSource {
+/// A run's state, and where its folder stands: what a document says of it.
+#[derive(Clone, Copy)]
+pub(super) struct RunView<'a> {
+    pub(super) id: RunId,
+    pub(super) state: &'a RunState,
+    folder: Option<&'a str>,
+}
+
+impl<'a> RunView<'a> {
+    pub(super) fn new(id: RunId, state: &'a RunState, folder: Option<&'a str>) -> Self {
+        Self { id, state, folder }
+    }
+
     /// Where a file of the run stands on disk, from where it was recorded: folders of runs move as a whole.
     pub(super) fn on_disk(&self, recorded: String) -> String {
-        let Some((folder, (number, _))) = self.folder.as_ref().zip(self.state().number()) else {
+        let Some((folder, (number, _))) = self.folder.zip(self.state.number()) else {
             return recorded;
         };
         match recorded.strip_prefix(&format!("{}/", run_folder(number))) {
@@ -54,14 +65,11 @@ impl RunSource {
             None => recorded,
         }
     }
+}
 
-    /// The body of an execution: its checkpoint's, or the plan's.
-    pub(super) fn body<'a>(
-        &'a self,
-        pipeline: Option<&'a PipelineState>,
-        execution: &Execution,
-    ) -> Option<&'a Arc<Body>> {
-        body_of(&self.loaded, pipeline, execution)
+impl RunSource {
+    pub(super) fn view(&self) -> RunView<'_> {
+        RunView::new(self.id, self.state(), self.folder.as_deref())
     }
 
     pub(super) fn plan(&self) -> Option<&LoadedPlan> {
@@ -168,6 +176,15 @@ impl Engine {
         }
     }
 
+    /// The run of an output.
+    pub async fn locate_artifact(&self, id: ArtifactRecordId) -> Result<RunId, SubmitError> {
+        let found = self.find(Table::Artifact, id.0).await?.ok_or_else(|| missing("artifact", id.0))?;
+        match found.stream {
+            StreamId::Run(run) => Ok(run),
+            StreamId::Home | StreamId::Pipeline(_) | StreamId::Journal(_) => Err(missing("artifact", id.0)),
+        }
+    }
+
     /// The pipeline of a checkpoint.
     pub async fn locate_checkpoint(&self, id: CheckpointId) -> Result<PipelineId, SubmitError> {
         let found = self.find(Table::Checkpoint, id.0).await?.ok_or_else(|| missing("checkpoint", id.0))?;
@@ -201,10 +218,7 @@ impl Engine {
     }
 }
 
-/// The definition that an execution pinned.
-pub(super) fn pinned<'a>(
-    pipeline: Option<&'a PipelineState>,
-    execution: &Execution,
-) -> Option<&'a Arc<CheckpointDefinition>> {
-    pipeline?.bodies.get(&execution.body?).map(Compiled::definition)
+/// The definition that an execution pinned, and what it compiles to.
+pub(super) fn pinned<'a>(pipeline: Option<&'a PipelineState>, execution: &Execution) -> Option<&'a Compiled> {
+    pipeline?.bodies.get(&execution.body?)
 }

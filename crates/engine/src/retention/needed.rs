@@ -1,14 +1,15 @@
-//! Which blobs are still needed: those that an event keeps for good, and the trees of work that has not ended.
+//! Which blobs are still needed: those that an event keeps for good, the trees of work that has not ended, and replies
+//! that may be asked for again.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use holdpoint_core::event::{BlobKind, Keep};
 use holdpoint_core::state::RunState;
 use holdpoint_core::state::run::ExecutionState;
-use holdpoint_core::{Digest, ExecNo, RunId, Seq, State, StreamId};
+use holdpoint_core::{Digest, ExecNo, RunId, Seq, State, StreamId, Timestamp};
 use holdpoint_planted::{Bug, planted};
 use holdpoint_snapshot::{Reference, references};
-use holdpoint_store::{BlobError, BlobStore, EventLog, StoreError};
+use holdpoint_store::{BlobError, BlobStore, EventLog, Query, StoreError, kept_since};
 use tokio::io::AsyncReadExt as _;
 
 use crate::live::recorded;
@@ -19,7 +20,11 @@ const PAGE: u32 = 1_000;
 
 /// All blobs that must not be removed. A row that cannot be read ends this in an error: it may name anything.
 /// So does a tree that cannot be read, unless it is missing: nobody can continue from that one.
-pub async fn needed(log: &dyn EventLog, blobs: &dyn BlobStore) -> Result<HashSet<Digest>, StoreError> {
+pub async fn needed(
+    log: &dyn EventLog,
+    blobs: &dyn BlobStore,
+    now: Timestamp,
+) -> Result<HashSet<Digest>, StoreError> {
     let mut named = Named::default();
     let mut after = Seq(0);
     loop {
@@ -44,6 +49,8 @@ pub async fn needed(log: &dyn EventLog, blobs: &dyn BlobStore) -> Result<HashSet
         }
     }
     descend(blobs, trees, &mut needed).await?;
+    // A reply that is a blob is told again until its key is over.
+    needed.extend(log.query(Query::ReplyBlobs(kept_since(now))).await?.blobs);
     Ok(needed)
 }
 

@@ -8,8 +8,7 @@ use std::time::Duration;
 use holdpoint_core::state::RunState;
 use holdpoint_core::state::run::{EffectId, EffectKind, TimerId, TimerKind};
 use holdpoint_core::{
-    Actor, Assurance, Body, Command, Owed, OwedChange, RunCommand, RunId, State, StreamId, Timestamp, due,
-    next_timer, owed,
+    Body, Command, Owed, OwedChange, RunCommand, RunId, State, StreamId, Timestamp, due, next_timer, owed,
 };
 use holdpoint_store::{Append, Fence, StoreError, WorkChange};
 use tokio::task::{JoinError, JoinSet};
@@ -18,9 +17,9 @@ use tokio_util::sync::CancellationToken;
 use super::Driver;
 use super::effect::{self, Backoff, is_transient};
 use super::slots::AttemptTime;
+use crate::commit::AT_ONCE;
 use crate::executor::Job;
 use crate::load::Loaded;
-use crate::submit::AT_ONCE;
 use crate::work::Desk;
 use crate::{Engine, SubmitError};
 
@@ -364,11 +363,7 @@ impl Drive {
 
     async fn fire(&mut self, timer: TimerId) -> Result<(), SubmitError> {
         let command = Command::Run(self.run(), RunCommand::FireTimer(timer));
-        match self
-            .engine
-            .submit_fenced(Actor::system(), Assurance::default(), None, Some(self.fence()), command)
-            .await
-        {
+        match self.engine.submit_fenced(self.fence(), command).await {
             Ok(_) | Err(SubmitError::Rejected(_)) => Ok(()),
             Err(cause) => Err(cause),
         }

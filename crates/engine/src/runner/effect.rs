@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use holdpoint_core::commands::record_outcome::{Outcome, RecordOutcome};
 use holdpoint_core::event::{Failure, FailureKind, Usage};
-use holdpoint_core::{Actor, Assurance, Command, Rejection, RunCommand, State, StreamId};
+use holdpoint_core::{Command, Rejection, RunCommand, State, StreamId};
 use holdpoint_planted::{Bug, planted};
 use holdpoint_store::{BlobError, Fence, StoreError};
 
@@ -109,7 +109,7 @@ async fn submit(engine: &Engine, fence: Fence, command: &RunCommand) -> Result<b
     let mut pause = Backoff::default();
     loop {
         let command = Command::Run(fence.run, command.clone());
-        match engine.submit_fenced(Actor::system(), Assurance::default(), None, Some(fence), command).await {
+        match engine.submit_fenced(fence, command).await {
             Ok(_) => return Ok(true),
             // Another command ended the attempt meanwhile; what the log says counts.
             Err(SubmitError::Rejected(

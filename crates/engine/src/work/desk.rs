@@ -6,9 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use holdpoint_core::event::{Entry, Level};
 use holdpoint_core::state::run::{EffectId, Execution, Part};
-use holdpoint_core::{
-    Actor, Assurance, Command, Digest, Event, ExecutionId, PipelineId, RunId, State, StreamId, Version,
-};
+use holdpoint_core::{Command, Digest, Event, ExecutionId, PipelineId, RunId, State, StreamId, Version};
 use holdpoint_store::Fence;
 use serde_json::Value;
 
@@ -85,11 +83,7 @@ impl Desk {
         let mut pause = Backoff::default();
         loop {
             let command = command.clone();
-            match self
-                .engine
-                .submit_fenced(Actor::system(), Assurance::default(), None, Some(self.fence), command)
-                .await
-            {
+            match self.engine.submit_fenced(self.fence, command).await {
                 Ok(_) => return Ok(()),
                 Err(cause) if is_transient(&cause) => tokio::time::sleep(pause.next()).await,
                 Err(cause) => return Err(cause),

@@ -188,7 +188,8 @@ async fn another_order_and_another_place() {
     let earlier = scene.engine.artifact_documents(filter, bounds).await.expect("listed").items;
     assert!(earlier.iter().all(|artifact| scene.path(&artifact.file_path).is_file()), "{earlier:?}");
     let executions = scene.engine.execution_documents(run_id(1)).await.expect("listed");
-    let folders = executions.iter().filter_map(|execution| execution.permanent_output_path.as_deref());
+    let folders =
+        executions.iter().filter_map(|execution| execution.standing.permanent_output_path.as_deref());
     assert!(folders.clone().count() == 2 && folders.into_iter().all(|folder| scene.path(folder).is_dir()));
     scene.submit(Command::Run(run_id(2), RunCommand::Abort(None))).await;
     scene.on_pipeline(PipelineCommand::Delete).await;

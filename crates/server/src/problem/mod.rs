@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use holdpoint_core::Rejection;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -130,8 +131,9 @@ impl Problem {
     }
 
     /// There is no such thing, or the caller may not see it.
-    pub fn missing(what: &str, id: impl std::fmt::Display) -> Self {
-        Self::new(Code::NotFound, format!("no {what} {id}"))
+    pub fn missing(what: &'static str, id: impl std::fmt::Display) -> Self {
+        // The words of the rules: what lies outside a caller's scope is told as what does not exist.
+        Rejection::NotFound { what, id: id.to_string() }.into()
     }
 
     pub(crate) fn not_found(path: &str) -> Self {

@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG};
 use axum::response::{IntoResponse, Response};
-use holdpoint_core::{ArtifactRecordId, ExecutionId, PipelineId, RunId};
+use holdpoint_core::{ArtifactRecordId, Digest, ExecutionId, PipelineId, RunId};
 use holdpoint_engine::documents::ArtifactDocument;
 use holdpoint_engine::documents::artifact::ArtifactFilter;
 use serde::Deserialize;
@@ -58,6 +58,7 @@ async fn list(
 ) -> Result<axum::Json<Listed<ArtifactDocument>>, Problem> {
     caller.look()?;
     let bounds = bounds(query.limit, query.cursor.as_deref())?;
+    caller.see_filter(&app, query.pipeline_id, query.run_id, query.execution_id).await?;
     let filter = ArtifactFilter {
         pipeline: query.pipeline_id,
         run: query.run_id,
@@ -69,6 +70,19 @@ async fn list(
     Ok(axum::Json(page.into()))
 }
 
+/// The artifact, with the name of its bytes, for a caller who may look at it.
+async fn seen(
+    app: &App,
+    caller: &Caller,
+    id: ArtifactRecordId,
+) -> Result<(ArtifactDocument, Digest), Problem> {
+    caller.look()?;
+    let run = app.engine()?.locate_artifact(id).await?;
+    // Before the document, which says of what was rolled back that it was.
+    caller.see_in(app, run, "artifact", id).await?;
+    Ok(app.engine()?.artifact_document(id).await?)
+}
+
 /// Get what is known about an artifact
 #[utoipa::path(get, path = "/api/artifacts/{id}", tag = "artifacts", params(("id" = ArtifactRecordId, Path)),
     responses((status = 200, description = "The artifact", body = ArtifactDocument)))]
@@ -77,10 +91,7 @@ async fn get(
     caller: Caller,
     Path(id): Path<ArtifactRecordId>,
 ) -> Result<axum::Json<ArtifactDocument>, Problem> {
-    caller.look()?;
-    let (document, _) = app.engine()?.artifact_document(id).await?;
-    caller.see("artifact", id, document.pipeline_id)?;
-    Ok(axum::Json(document))
+    Ok(axum::Json(seen(&app, &caller, id).await?.0))
 }
 
 /// Download an artifact
@@ -94,9 +105,7 @@ async fn download(
     caller: Caller,
     Path(id): Path<ArtifactRecordId>,
 ) -> Result<Response, Problem> {
-    caller.look()?;
-    let (document, digest) = app.engine()?.artifact_document(id).await?;
-    caller.see("artifact", id, document.pipeline_id)?;
+    let (document, digest) = seen(&app, &caller, id).await?;
     let reader = app.engine()?.blob(digest).await?;
     let body = Body::from_stream(ReaderStream::with_capacity(reader, CHUNK));
     let headers = [

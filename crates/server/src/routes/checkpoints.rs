@@ -1,18 +1,19 @@
 //! Checkpoints of a pipeline: adding, changing, taking out, looking.
 
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::response::Response;
 use holdpoint_core::commands::add_checkpoint::AddCheckpoint;
 use holdpoint_core::commands::update_checkpoint::UpdateCheckpoint;
 use holdpoint_core::definition::CheckpointDefinition;
 use holdpoint_core::event::Role;
 use holdpoint_core::{CheckpointId, Command, PipelineCommand, PipelineId};
+use holdpoint_engine::Settled;
 use holdpoint_engine::documents::{CheckpointDocument, PipelineDocument};
 use serde_json::{Map, Value};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{sections, settled};
+use super::{respond, sections};
 use crate::app::App;
 use crate::caller::Caller;
 use crate::extract::{Json, Path, from_value};
@@ -45,7 +46,7 @@ async fn add(
     key: Idempotent,
     pipeline: PipelineId,
     mut body: Map<String, Value>,
-) -> Result<(StatusCode, axum::Json<CheckpointDocument>), Problem> {
+) -> Result<Response, Problem> {
     caller.require(Role::Admin)?;
     let position = match body.remove("position") {
         None | Some(Value::Null) => None,
@@ -55,10 +56,11 @@ async fn add(
     };
     let definition: CheckpointDefinition = sections::read(body)?;
     let command = PipelineCommand::AddCheckpoint(AddCheckpoint { definition, position });
-    let done = caller.submit(app, key, Command::Pipeline(pipeline, command)).await?;
-    settled(app, &done).await?;
-    let id = done.reply.checkpoint.ok_or_else(Problem::internal)?;
-    Ok((StatusCode::CREATED, axum::Json(app.engine()?.checkpoint_document(id).await?)))
+    let told = |settled: &Settled<'_>| {
+        let id = settled.names.checkpoint.unwrap_or_default();
+        Settled::json(201, &settled.checkpoint(pipeline, id)?)
+    };
+    Ok(respond(caller.submit(app, key, Command::Pipeline(pipeline, command), told).await?))
 }
 
 /// Add a checkpoint
@@ -71,7 +73,7 @@ async fn create(
     caller: Caller,
     key: Idempotent,
     Json(mut body): Json<Map<String, Value>>,
-) -> Result<(StatusCode, axum::Json<CheckpointDocument>), Problem> {
+) -> Result<Response, Problem> {
     let missing = || Problem::invalid_fields([("/pipeline_id".to_owned(), "is required".to_owned())]);
     let pipeline = body.remove("pipeline_id").ok_or_else(missing)?;
     let wrong = |_| Problem::invalid_fields([("/pipeline_id".to_owned(), "is not an id".to_owned())]);
@@ -89,7 +91,7 @@ async fn create_in(
     key: Idempotent,
     Path(id): Path<PipelineId>,
     Json(mut body): Json<Map<String, Value>>,
-) -> Result<(StatusCode, axum::Json<CheckpointDocument>), Problem> {
+) -> Result<Response, Problem> {
     if let Some(named) = body.remove("pipeline_id")
         && named != id.to_string()
     {
@@ -139,7 +141,7 @@ async fn update(
     caller: Caller,
     Path(id): Path<CheckpointId>,
     Json(body): Json<Map<String, Value>>,
-) -> Result<axum::Json<CheckpointDocument>, Problem> {
+) -> Result<Response, Problem> {
     caller.require(Role::Admin)?;
     let standing = app.engine()?.checkpoint_document(id).await?;
     let pipeline = standing.pipeline_id;
@@ -147,9 +149,9 @@ async fn update(
     let standing = serde_json::to_value(standing).map_err(|_| Problem::internal())?;
     let definition = sections::read(sections::replace(&standing, body, &SECTIONS)?)?;
     let command = PipelineCommand::UpdateCheckpoint(UpdateCheckpoint { checkpoint: id, definition });
-    let done = caller.submit(&app, Idempotent::default(), Command::Pipeline(pipeline, command)).await?;
-    settled(&app, &done).await?;
-    Ok(axum::Json(app.engine()?.checkpoint_document(id).await?))
+    let told = |settled: &Settled<'_>| Settled::json(200, &settled.checkpoint(pipeline, id)?);
+    let command = Command::Pipeline(pipeline, command);
+    Ok(respond(caller.submit(&app, Idempotent::default(), command, told).await?))
 }
 
 /// Take a checkpoint out of its pipeline
@@ -159,11 +161,11 @@ async fn remove(
     State(app): State<App>,
     caller: Caller,
     Path(id): Path<CheckpointId>,
-) -> Result<axum::Json<PipelineDocument>, Problem> {
+) -> Result<Response, Problem> {
     caller.require(Role::Admin)?;
     let pipeline = app.engine()?.checkpoint_document(id).await?.pipeline_id;
+    caller.see("checkpoint", id, Some(pipeline))?;
     let command = Command::Pipeline(pipeline, PipelineCommand::RemoveCheckpoint(id));
-    let done = caller.submit(&app, Idempotent::default(), command).await?;
-    settled(&app, &done).await?;
-    Ok(axum::Json(app.engine()?.pipeline_document(pipeline).await?))
+    let told = |settled: &Settled<'_>| Settled::json(200, &settled.pipeline(pipeline)?);
+    Ok(respond(caller.submit(&app, Idempotent::default(), command, told).await?))
 }

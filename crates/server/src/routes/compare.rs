@@ -1,6 +1,7 @@
 //! Two runs, executions or attempts side by side.
 
 use axum::extract::State;
+use holdpoint_core::{ExecutionId, RunId};
 use holdpoint_engine::documents::compare::{ComparisonDocument, Side};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -54,9 +55,15 @@ async fn compare(
     Query(Sides { a, b }): Query<Sides>,
 ) -> Result<axum::Json<ComparisonDocument>, Problem> {
     caller.look()?;
-    let compared = app.engine()?.compare(side(&a)?, side(&b)?).await?;
-    for side in [&compared.a, &compared.b] {
-        caller.see_run(&app, side.run_id).await?;
+    let (a, b) = (side(&a)?, side(&b)?);
+    for id in [a.id, b.id] {
+        let engine = app.engine()?;
+        let run = match engine.run(RunId(id)).await? {
+            Some(_) => RunId(id),
+            None => engine.locate_execution(ExecutionId(id)).await?.0,
+        };
+        // What is neither is told as an execution that does not exist.
+        caller.see_in(&app, run, "execution", id).await?;
     }
-    Ok(axum::Json(compared))
+    Ok(axum::Json(app.engine()?.compare(a, b).await?))
 }

@@ -78,6 +78,7 @@ async fn list(
 ) -> Result<axum::Json<Listed<EventDocument>>, Problem> {
     caller.look()?;
     let bounds = bounds(query.limit, query.cursor.as_deref())?;
+    caller.see_filter(&app, query.pipeline_id, query.run_id, query.execution_id).await?;
     let wanted = EventsWanted {
         types: types(query.event_type.as_deref())?,
         since: instant("since", query.since.as_deref())?,

@@ -7,8 +7,8 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use holdpoint_core::event::Role;
 use holdpoint_core::{Command, PipelineCommand, PipelineId, Rejection, State as Fold, StreamId};
-use holdpoint_engine::SubmitError;
 use holdpoint_engine::documents::PipelineDocument;
+use holdpoint_engine::{Settled, SubmitError};
 use holdpoint_formats::{Change, PipelineFile, Syntax, export as to_yaml, parse, plan_changes};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -16,7 +16,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::settled;
+use super::respond;
 use crate::app::App;
 use crate::caller::Caller;
 use crate::extract::{Path, Query};
@@ -89,11 +89,14 @@ fn told(change: &Change) -> Value {
 }
 
 /// The pipeline that a file describes, if there is one.
-async fn described(app: &App, file: &PipelineFile) -> Result<Option<PipelineId>, Problem> {
-    if file.pipeline_id.is_some() {
-        return Ok(file.pipeline_id);
+async fn described(app: &App, caller: &Caller, file: &PipelineFile) -> Result<Option<PipelineId>, Problem> {
+    if let Some(id) = file.pipeline_id {
+        caller.see("pipeline", id, Some(id))?;
+        return Ok(Some(id));
     }
-    match app.engine()?.pipelines_named(&file.content.name).await?[..] {
+    let mut named = app.engine()?.pipelines_named(&file.content.name).await?;
+    named.retain(|id| caller.rights().sees(Some(*id)));
+    match named[..] {
         [] => Ok(None),
         [only] => Ok(Some(only)),
         _ => {
@@ -123,7 +126,11 @@ async fn apply(
     let text = std::str::from_utf8(&body)
         .map_err(|_| Problem::new(Code::BodyUnreadable, "the file is not UTF-8 text"))?;
     let file = parse(text, syntax).map_err(wrong)?;
-    let known = described(&app, &file).await?;
+    // What would change is worked out from what stands now, and nothing may be wrong with it any more.
+    if let Some(answered) = caller.told_before(&app, &key).await? {
+        return Ok(respond(answered));
+    }
+    let known = described(&app, &caller, &file).await?;
     let loaded = match known {
         Some(id) => Some(app.engine()?.view(StreamId::Pipeline(id)).await?),
         None => None,
@@ -142,12 +149,12 @@ async fn apply(
         return Ok(axum::Json(Applied { pipeline, changes }).into_response());
     }
     let command = Command::Pipeline(id, PipelineCommand::Apply(file.content.clone()));
-    let done = caller.submit(&app, key, command).await?;
-    settled(&app, &done).await?;
-    let id = done.reply.pipeline.unwrap_or(id);
-    let pipeline = Some(app.engine()?.pipeline_document(id).await?);
-    let status = if fresh { StatusCode::CREATED } else { StatusCode::OK };
-    Ok((status, axum::Json(Applied { pipeline, changes })).into_response())
+    let told = |settled: &Settled<'_>| {
+        let pipeline = Some(settled.pipeline(settled.names.pipeline.unwrap_or(id))?);
+        let status = if fresh { StatusCode::CREATED } else { StatusCode::OK };
+        Settled::json(status.as_u16(), &Applied { pipeline, changes: changes.clone() })
+    };
+    Ok(respond(caller.submit(&app, key, command, told).await?))
 }
 
 /// Write a pipeline out as a file

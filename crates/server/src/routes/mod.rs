@@ -23,16 +23,13 @@ mod stream;
 pub mod tokens;
 mod usage;
 
-use std::time::Duration;
-
-use holdpoint_engine::Submitted;
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use holdpoint_engine::{Answered, Reply};
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
-use crate::problem::Problem;
-
-/// How long an answer waits for the files.
-const FILES: Duration = Duration::from_millis(250);
 
 /// Adds all routes to a description.
 pub fn all(described: OpenApiRouter<App>) -> OpenApiRouter<App> {
@@ -58,11 +55,9 @@ pub fn all(described: OpenApiRouter<App>) -> OpenApiRouter<App> {
         .merge(metrics::routes())
 }
 
-/// Lets the files of the tree follow what was done, for a moment: whoever reads them after the answer finds them.
-async fn settled(app: &App, done: &Submitted) -> Result<(), Problem> {
-    if let Some(receipt) = &done.receipt {
-        // What takes longer follows after the answer: the log has it, and the next start would write it.
-        app.engine()?.files_settled(receipt.last, FILES).await;
-    }
-    Ok(())
+/// What the sender is told, as it goes out.
+fn respond(answered: Answered) -> Response {
+    let Reply { status, body } = answered.reply;
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    (status, [(CONTENT_TYPE, "application/json")], body.to_vec()).into_response()
 }

@@ -1,11 +1,13 @@
 //! What waits for people, and answering a choice.
 
 use axum::extract::State;
+use axum::response::Response;
 use holdpoint_core::command::Fields;
 use holdpoint_core::event::Role;
 use holdpoint_core::state::run::AskKind;
 use holdpoint_core::{Answer, Command, GateId, PipelineId, RunCommand, Target, permission};
-use holdpoint_engine::documents::{InboxItem, RunDocument};
+use holdpoint_engine::Settled;
+use holdpoint_engine::documents::{InboxItem, RunAnswer};
 use serde::Deserialize;
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
@@ -13,7 +15,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::executions::shown;
-use super::settled;
+use super::respond;
 use crate::app::App;
 use crate::caller::Caller;
 use crate::extract::{Json, Path, Query};
@@ -72,6 +74,7 @@ async fn inbox(
 ) -> Result<axum::Json<Listed<InboxItem>>, Problem> {
     caller.look()?;
     let bounds = bounds(query.limit, query.cursor.as_deref())?;
+    caller.see_filter(&app, query.pipeline_id, None, None).await?;
     let mut page = app.engine()?.inbox(query.pipeline_id, bounds).await?;
     page.items.retain(|item| caller.rights().sees(item.pipeline_id));
     Ok(axum::Json(page.into()))
@@ -82,36 +85,36 @@ async fn inbox(
 /// Any gate: a choice, a start, a result, a form, a question inside a step, a budget that is used up, or a step that
 /// has failed. `digest` says what was shown.
 #[utoipa::path(post, path = "/api/gates/{id}/answer", tag = "people", params(("id" = GateId, Path)),
-    request_body = GateAnswer, responses((status = 200, description = "The run", body = RunDocument)))]
+    request_body = GateAnswer, responses((status = 200, description = "The run", body = RunAnswer)))]
 async fn answer(
     State(app): State<App>,
     caller: Caller,
     key: Idempotent,
     Path(id): Path<GateId>,
     Json(GateAnswer { option, feedback, user_input, fields, digest }): Json<GateAnswer>,
-) -> Result<axum::Json<RunDocument>, Problem> {
+) -> Result<Response, Problem> {
     caller.require(Role::Operator)?;
     let gate = app.engine()?.locate_gate(id).await?;
-    caller.see_run(&app, gate.run).await.map_err(|_| Problem::missing("gate", id))?;
+    caller.see_in(&app, gate.run, "gate", id).await?;
     caller.require(permission::answers(gate.kind))?;
     let (feedback, digest) = (user_input.or(feedback).map(Into::into), shown(digest.as_deref())?);
     let option = option.unwrap_or_else(|| usual(gate.kind).to_owned());
     let answer = Answer::new(Target::Gate(id), gate.kind, option);
     let answer = Answer { feedback, digest, fields: fields.unwrap_or_default(), ..answer };
     let run = gate.run;
-    let done = match caller.submit(&app, key, Command::Run(run, RunCommand::Answer(answer))).await {
+    let told = |settled: &Settled<'_>| Settled::json(200, &settled.run(run)?);
+    let command = Command::Run(run, RunCommand::Answer(answer));
+    match caller.submit(&app, key, command, told).await {
         Err(problem) if problem.code() == Code::GateAnswered.about().code => {
             // What was decided is in the row; it may have been answered since it was looked up.
             let decided = app.engine()?.locate_gate(id).await?.answered;
-            return Err(match decided {
+            Err(match decided {
                 Some(decided) => problem.with("decision", json!(decided)),
                 None => problem,
-            });
+            })
         }
-        done => done?,
-    };
-    settled(&app, &done).await?;
-    Ok(axum::Json(app.engine()?.run_document(run).await?))
+        answered => answered.map(respond),
+    }
 }
 
 /// The option that is meant where none is named: what a script or a check asks for is a text.

@@ -1,13 +1,14 @@
 //! Pipelines: making, changing, putting away, bringing back, looking.
 
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::response::Response;
 use holdpoint_core::commands::create_pipeline::CreatePipeline;
 use holdpoint_core::commands::update_pipeline::UpdatePipeline;
 use holdpoint_core::definition::PipelineConfig;
 use holdpoint_core::event::Role;
 use holdpoint_core::state::run::RunStatus;
 use holdpoint_core::{CheckpointId, Command, PipelineCommand, PipelineId};
+use holdpoint_engine::Settled;
 use holdpoint_engine::documents::history::{DefinitionDiff, RevisionDocument};
 use holdpoint_engine::documents::run::RunFilter;
 use holdpoint_engine::documents::{PipelineDocument, RunDocument};
@@ -18,7 +19,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::maybe::{Maybe, Nothing};
-use super::{sections, settled};
+use super::{respond, sections};
 use crate::app::App;
 use crate::caller::Caller;
 use crate::extract::{Json, Path, Query};
@@ -133,7 +134,7 @@ async fn create(
     caller: Caller,
     key: Idempotent,
     Json(body): Json<NewPipeline>,
-) -> Result<(StatusCode, axum::Json<PipelineDocument>), Problem> {
+) -> Result<Response, Problem> {
     let id = PipelineId(uuid::Uuid::now_v7());
     let command = CreatePipeline {
         name: body.pipeline_name.into(),
@@ -141,10 +142,9 @@ async fn create(
         config: body.config,
     };
     let command = Command::Pipeline(id, PipelineCommand::Create(command));
-    let done = caller.submit(&app, key, command).await?;
-    settled(&app, &done).await?;
-    let id = done.reply.pipeline.unwrap_or(id);
-    Ok((StatusCode::CREATED, axum::Json(app.engine()?.pipeline_document(id).await?)))
+    let told =
+        |settled: &Settled<'_>| Settled::json(201, &settled.pipeline(settled.names.pipeline.unwrap_or(id))?);
+    Ok(respond(caller.submit(&app, key, command, told).await?))
 }
 
 /// List pipelines
@@ -187,10 +187,9 @@ async fn change(
     key: Idempotent,
     id: PipelineId,
     command: PipelineCommand,
-) -> Result<axum::Json<PipelineDocument>, Problem> {
-    let done = caller.submit(app, key, Command::Pipeline(id, command)).await?;
-    settled(app, &done).await?;
-    Ok(axum::Json(app.engine()?.pipeline_document(id).await?))
+) -> Result<Response, Problem> {
+    let told = |settled: &Settled<'_>| Settled::json(200, &settled.pipeline(id)?);
+    Ok(respond(caller.submit(app, key, Command::Pipeline(id, command), told).await?))
 }
 
 /// Change a pipeline's name, description or settings
@@ -203,7 +202,7 @@ async fn update(
     caller: Caller,
     Path(id): Path<PipelineId>,
     Json(body): Json<Map<String, Value>>,
-) -> Result<axum::Json<PipelineDocument>, Problem> {
+) -> Result<Response, Problem> {
     caller.require(Role::Admin)?;
     caller.see("pipeline", id, Some(id))?;
     let standing = app.engine()?.pipeline_document(id).await?;
@@ -226,7 +225,7 @@ async fn delete(
     State(app): State<App>,
     caller: Caller,
     Path(id): Path<PipelineId>,
-) -> Result<axum::Json<PipelineDocument>, Problem> {
+) -> Result<Response, Problem> {
     change(&app, &caller, Idempotent::default(), id, PipelineCommand::Delete).await
 }
 
@@ -240,7 +239,7 @@ async fn restore(
     key: Idempotent,
     Path(id): Path<PipelineId>,
     _: Maybe<Nothing>,
-) -> Result<axum::Json<PipelineDocument>, Problem> {
+) -> Result<Response, Problem> {
     change(&app, &caller, key, id, PipelineCommand::Restore).await
 }
 
@@ -255,7 +254,7 @@ async fn reorder(
     caller: Caller,
     Path(id): Path<PipelineId>,
     Json(NewOrder { checkpoint_order }): Json<NewOrder>,
-) -> Result<axum::Json<PipelineDocument>, Problem> {
+) -> Result<Response, Problem> {
     change(&app, &caller, Idempotent::default(), id, PipelineCommand::Reorder(checkpoint_order)).await
 }
 

@@ -1,11 +1,11 @@
 //! Going back, looking first what that would take, and undoing it.
 
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use holdpoint_core::commands::roll_back::{RollBack, Target};
 use holdpoint_core::event::{Role, RollbackType};
 use holdpoint_core::{CheckpointId, Command, PipelineId, RollbackId, RunId};
+use holdpoint_engine::Settled;
 use holdpoint_engine::documents::{ImpactDocument, RollbackDocument};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -13,7 +13,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::maybe::{Maybe, Nothing};
-use super::settled;
+use super::respond;
 use crate::app::App;
 use crate::caller::Caller;
 use crate::extract::{Json, Path, Query};
@@ -126,15 +126,14 @@ async fn roll_back(
     let command = command(body)?;
     if dry_run {
         caller.require(Role::Viewer)?;
-        caller.see_run(&app, command.source).await?;
+        for run in [Some(command.source), command.target].into_iter().flatten() {
+            caller.see_run(&app, run).await?;
+        }
         let impact = app.engine()?.rollback_impact(caller.actor().clone(), command).await?;
         return Ok(axum::Json(Preview { impact }).into_response());
     }
-    let done = caller.submit(&app, key, Command::RollBack(command)).await?;
-    settled(&app, &done).await?;
-    let id = done.reply.rollback.ok_or_else(Problem::internal)?;
-    let record = app.engine()?.rollback_document(id).await?;
-    Ok((StatusCode::CREATED, axum::Json(record)).into_response())
+    let told = |settled: &Settled<'_>| Settled::json(201, &settled.rollback()?);
+    Ok(respond(caller.submit(&app, key, Command::RollBack(command), told).await?))
 }
 
 /// List rollbacks
@@ -179,10 +178,11 @@ async fn undo(
     key: Idempotent,
     Path(id): Path<RollbackId>,
     _: Maybe<Nothing>,
-) -> Result<axum::Json<RollbackDocument>, Problem> {
+) -> Result<Response, Problem> {
     caller.require(Role::Approver)?;
-    let pipeline = app.engine()?.locate_rollback(id).await?;
-    let done = caller.submit(&app, key, Command::UndoRollback { pipeline, rollback: id }).await?;
-    settled(&app, &done).await?;
-    Ok(axum::Json(app.engine()?.rollback_document(id).await?))
+    let record = app.engine()?.rollback_document(id).await?;
+    caller.see("rollback", id, Some(record.pipeline_id))?;
+    let command = Command::UndoRollback { pipeline: record.pipeline_id, rollback: id };
+    let told = |settled: &Settled<'_>| Settled::json(200, &settled.undone(record.clone()));
+    Ok(respond(caller.submit(&app, key, command, told).await?))
 }

@@ -1,20 +1,21 @@
 //! Runs: starting them, steering them, looking at them.
 
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::response::Response;
 use holdpoint_core::commands::start_run::{Source, StartRun};
 use holdpoint_core::state::run::RunStatus;
 use holdpoint_core::{Command, PipelineId, RunCommand, RunId};
+use holdpoint_engine::Settled;
 use holdpoint_engine::documents::graph::GraphDocument;
 use holdpoint_engine::documents::run::RunFilter;
-use holdpoint_engine::documents::{ExecutionDocument, RunDocument};
+use holdpoint_engine::documents::{ExecutionDocument, RunAnswer, RunDocument};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::maybe::{Maybe, Nothing};
-use super::settled;
+use super::respond;
 use crate::app::App;
 use crate::caller::Caller;
 use crate::extract::{Json, Path, Query};
@@ -77,19 +78,17 @@ struct RunQuery {
 ///
 /// The run begins at once, and its first checkpoint with it; `start: false` leaves it `not_started`.
 #[utoipa::path(post, path = "/api/runs", tag = "runs", request_body = NewRun,
-    responses((status = 201, description = "The run", body = RunDocument)))]
+    responses((status = 201, description = "The run", body = RunAnswer)))]
 async fn start(
     State(app): State<App>,
     caller: Caller,
     key: Idempotent,
     Json(NewRun { pipeline_id, start }): Json<NewRun>,
-) -> Result<(StatusCode, axum::Json<RunDocument>), Problem> {
+) -> Result<Response, Problem> {
     let run = RunId(uuid::Uuid::now_v7());
     let command = Command::StartRun(StartRun { run, source: Source::Pipeline(pipeline_id), start });
-    let done = caller.submit(&app, key, command).await?;
-    settled(&app, &done).await?;
-    let run = done.reply.run.unwrap_or(run);
-    Ok((StatusCode::CREATED, axum::Json(app.engine()?.run_document(run).await?)))
+    let told = |settled: &Settled<'_>| Settled::json(201, &settled.run(settled.names.run.unwrap_or(run))?);
+    Ok(respond(caller.submit(&app, key, command, told).await?))
 }
 
 /// List runs
@@ -109,7 +108,7 @@ async fn list(
     }
     let filter = RunFilter { pipeline: query.pipeline_id, status: query.status };
     let mut page = app.engine()?.run_documents(filter, bounds).await?;
-    page.items.retain(|run| caller.rights().sees(run.pipeline_id));
+    page.items.retain(|run| caller.rights().sees(run.standing.pipeline_id));
     Ok(axum::Json(page.into()))
 }
 
@@ -161,10 +160,9 @@ async fn steer(
     key: Idempotent,
     id: RunId,
     command: RunCommand,
-) -> Result<axum::Json<RunDocument>, Problem> {
-    let done = caller.submit(app, key, Command::Run(id, command)).await?;
-    settled(app, &done).await?;
-    Ok(axum::Json(app.engine()?.run_document(id).await?))
+) -> Result<Response, Problem> {
+    let told = |settled: &Settled<'_>| Settled::json(200, &settled.run(id)?);
+    Ok(respond(caller.submit(app, key, Command::Run(id, command), told).await?))
 }
 
 /// Pause a run
@@ -172,27 +170,27 @@ async fn steer(
 /// A run pauses between checkpoints only: while a step works, `pause_requested` is set and the run pauses when it
 /// ends.
 #[utoipa::path(post, path = "/api/runs/{id}/pause", tag = "runs", params(("id" = RunId, Path)),
-    request_body(content = Option<Nothing>), responses((status = 200, description = "The run", body = RunDocument)))]
+    request_body(content = Option<Nothing>), responses((status = 200, description = "The run", body = RunAnswer)))]
 async fn pause(
     State(app): State<App>,
     caller: Caller,
     key: Idempotent,
     Path(id): Path<RunId>,
     _: Maybe<Nothing>,
-) -> Result<axum::Json<RunDocument>, Problem> {
+) -> Result<Response, Problem> {
     steer(&app, &caller, key, id, RunCommand::Pause).await
 }
 
 /// Resume a paused run
 #[utoipa::path(post, path = "/api/runs/{id}/resume", tag = "runs", params(("id" = RunId, Path)),
-    request_body(content = Option<Nothing>), responses((status = 200, description = "The run", body = RunDocument)))]
+    request_body(content = Option<Nothing>), responses((status = 200, description = "The run", body = RunAnswer)))]
 async fn resume(
     State(app): State<App>,
     caller: Caller,
     key: Idempotent,
     Path(id): Path<RunId>,
     _: Maybe<Nothing>,
-) -> Result<axum::Json<RunDocument>, Problem> {
+) -> Result<Response, Problem> {
     // Who may decide passes a gate at which the run was paused.
     let decides = caller.require(holdpoint_core::event::Role::Approver).is_ok();
     steer(&app, &caller, key, id, RunCommand::Resume { decides }).await
@@ -200,26 +198,26 @@ async fn resume(
 
 /// End a run
 #[utoipa::path(post, path = "/api/runs/{id}/abort", tag = "runs", params(("id" = RunId, Path)),
-    request_body(content = Option<Ending>), responses((status = 200, description = "The run", body = RunDocument)))]
+    request_body(content = Option<Ending>), responses((status = 200, description = "The run", body = RunAnswer)))]
 async fn abort(
     State(app): State<App>,
     caller: Caller,
     key: Idempotent,
     Path(id): Path<RunId>,
     Maybe(Ending { reason }): Maybe<Ending>,
-) -> Result<axum::Json<RunDocument>, Problem> {
+) -> Result<Response, Problem> {
     steer(&app, &caller, key, id, RunCommand::Abort(reason.map(Into::into))).await
 }
 
 /// Declare a run failed
 #[utoipa::path(post, path = "/api/runs/{id}/fail", tag = "runs", params(("id" = RunId, Path)),
-    request_body(content = Option<Ending>), responses((status = 200, description = "The run", body = RunDocument)))]
+    request_body(content = Option<Ending>), responses((status = 200, description = "The run", body = RunAnswer)))]
 async fn fail(
     State(app): State<App>,
     caller: Caller,
     key: Idempotent,
     Path(id): Path<RunId>,
     Maybe(Ending { reason }): Maybe<Ending>,
-) -> Result<axum::Json<RunDocument>, Problem> {
+) -> Result<Response, Problem> {
     steer(&app, &caller, key, id, RunCommand::Fail(reason.map(Into::into))).await
 }

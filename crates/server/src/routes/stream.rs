@@ -4,6 +4,7 @@
 //! and a slow one holds nobody up. A stream ends when the server stops and soon after its token was withdrawn.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::State;
@@ -13,8 +14,8 @@ use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 use holdpoint_core::{ExecutionId, PipelineId, RunId, Seq, SessionId, StreamId};
-use holdpoint_engine::documents::event::{EventDocument, Known};
-use holdpoint_engine::{Engine, Filter, Recorded, Whisper};
+use holdpoint_engine::documents::event::EventDocument;
+use holdpoint_engine::{Engine, Filter, Followed, Recorded, Whisper};
 use holdpoint_store::StoreError;
 use serde::Deserialize;
 use serde_json::json;
@@ -79,7 +80,7 @@ impl Wanted {
 /// One open stream.
 struct Following {
     listener: Listener,
-    events: BoxStream<'static, Result<Recorded, StoreError>>,
+    events: BoxStream<'static, Result<Arc<Followed>, StoreError>>,
     whispers: Receiver<Whisper>,
     looks: Interval,
 }
@@ -113,9 +114,9 @@ impl Following {
                     Ok(_) | Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => return None,
                 },
-                recorded = self.events.next() => {
-                    let recorded = recorded?.ok()?;
-                    if let Some(event) = self.listener.show(&recorded).await? {
+                followed = self.events.next() => {
+                    let followed = followed?.ok()?;
+                    if let Some(event) = self.listener.show(&followed).await? {
                         return Some((event, self));
                     }
                 }
@@ -142,15 +143,14 @@ impl Listener {
 
     /// An event as it is sent, if the caller wants and may see it; nothing at all, if the log cannot be read.
     #[allow(clippy::option_option)] // the two absences mean "go on" and "end"
-    async fn show(&self, recorded: &Recorded) -> Option<Option<Event>> {
-        if !self.wanted.may_be(recorded) {
+    async fn show(&self, followed: &Followed) -> Option<Option<Event>> {
+        if !self.wanted.may_be(&followed.recorded) {
             return Some(None);
         }
-        // What is known of a run is only right for as long as it does not move.
-        let document = self.engine.event_document(recorded, &mut Known::default()).await.ok()?;
+        let document = followed.document(&self.engine).await.ok()?;
         let shown = document
             .filter(|document| self.wanted.is(document) && self.caller.rights().sees(document.pipeline_id));
-        Some(shown.map(|document| sent(&document)))
+        Some(shown.map(sent))
     }
 }
 
@@ -205,7 +205,7 @@ async fn follow(
     let mut looks = interval_at(Instant::now() + LOOK, LOOK);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let room = app.stream_room()?;
-    let events = engine.subscribe(after, Filter::default());
+    let events = engine.follow(after, Filter::default());
     let whispers = engine.whispers();
     let listener = Listener { app, engine, caller, wanted, _room: room };
     let following = Following { listener, events, whispers, looks };

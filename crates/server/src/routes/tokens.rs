@@ -3,17 +3,21 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
 use holdpoint_core::commands::issue_token::IssueToken;
 use holdpoint_core::event::Role;
 use holdpoint_core::state::home::Token;
 use holdpoint_core::{Command, HomeCommand, PipelineId, State as StreamState, StreamId, Timestamp, TokenId};
+use holdpoint_engine::Settled;
 use holdpoint_engine::documents::Position;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use uuid::Uuid;
 
+use super::respond;
 use crate::access::Secret;
 use crate::app::App;
 use crate::caller::Caller;
@@ -136,7 +140,7 @@ async fn issue(
     caller: Caller,
     key: Idempotent,
     extract::Json(wanted): extract::Json<NewToken>,
-) -> Result<(StatusCode, Json<TokenDocument>), Problem> {
+) -> Result<Response, Problem> {
     let secret = Secret::token();
     let engine = app.engine()?;
     let issue = IssueToken {
@@ -147,15 +151,19 @@ async fn issue(
         agent: wanted.agent,
         pipelines: wanted.pipelines.into_iter().map(PipelineId).collect(),
     };
-    let issued = caller.submit(&app, key, Command::Home(HomeCommand::IssueToken(issue))).await?;
-    let id = issued.reply.token.ok_or_else(Problem::internal)?;
-    let loaded = engine.view(StreamId::Home).await?;
-    let StreamState::Home(home) = &loaded.state else { return Err(Problem::internal()) };
-    let token = home.tokens.get(&id).ok_or_else(|| Problem::missing("token", id))?;
-    let mut document = TokenDocument::new(id, token);
-    // Sent again, the request made nothing: the secret of its first answer is known to nobody here.
-    document.token = (!issued.replayed).then(|| secret.reveal().to_owned());
-    Ok((StatusCode::CREATED, Json(document)))
+    let told = |settled: &Settled<'_>| {
+        let id = settled.names.token.unwrap_or_default();
+        Settled::json(201, &TokenDocument::new(id, settled.token(id)?))
+    };
+    let issued = caller.submit(&app, key, Command::Home(HomeCommand::IssueToken(issue)), told).await?;
+    if issued.replayed {
+        return Ok(respond(issued));
+    }
+    // A secret is shown once and never kept, so it is no part of the reply that is stored.
+    let mut document: Map<String, Value> =
+        serde_json::from_slice(&issued.reply.body).map_err(|_| Problem::internal())?;
+    document.insert("token".to_owned(), secret.reveal().into());
+    Ok((StatusCode::CREATED, Json(document)).into_response())
 }
 
 /// Withdraws a token at once.
@@ -163,6 +171,7 @@ async fn issue(
     params(("id" = Uuid, Path, description = "`token_id`")), responses((status = 204)))]
 async fn revoke(State(app): State<App>, caller: Caller, Path(id): Path<Uuid>) -> Result<StatusCode, Problem> {
     let revoke = Command::Home(HomeCommand::RevokeToken(TokenId(id)));
-    caller.submit(&app, Idempotent::default(), revoke).await?;
+    let told = |_: &Settled<'_>| Settled::json(204, &());
+    caller.submit(&app, Idempotent::default(), revoke, told).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -67,7 +67,7 @@ impl Home {
         let secret = Secret::token();
         let command = Command::Home(HomeCommand::IssueToken(make(secret.digest())));
         let issued = self.engine.submit(Actor::system(), None, command).await.expect("issued");
-        (secret.reveal().to_owned(), issued.reply.token.expect("a token"))
+        (secret.reveal().to_owned(), issued.names.token.expect("a token"))
     }
 
     pub async fn get(&self, path: &str) -> Answer {

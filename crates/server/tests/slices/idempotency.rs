@@ -3,6 +3,7 @@
 use holdpoint_core::event::Role;
 use serde_json::{Value, json};
 
+use crate::definitions::{form, pipeline};
 use crate::harness::Home;
 
 async fn issue(home: &Home, key: &str, body: &Value) -> crate::harness::Answer {
@@ -35,6 +36,81 @@ async fn a_repeated_request_makes_one_thing() {
     let headers = headers.each_ref().map(|(name, value)| (*name, value.as_str()));
     let theirs = home.bare("POST", "/api/tokens", Some(&body), &headers).await.expect(201);
     assert_ne!(theirs["token_id"], first["token_id"]);
+}
+
+#[tokio::test]
+async fn a_repeated_request_has_the_same_bytes_after_the_configuration_has_changed() {
+    let home = Home::start().await;
+    let keyed = async |path: &str, body: &Value| {
+        let answer = home.send("POST", path, Some(body), &[("Idempotency-Key", "k")]).await;
+        (answer.status(), answer.body().to_owned())
+    };
+    let create = json!({"pipeline_name": "Research"});
+    let made = keyed("/api/pipelines", &create).await;
+    let pipeline: Value = serde_json::from_str(&made.1).expect("JSON");
+    let path = format!("/api/pipelines/{}", pipeline["pipeline_id"].as_str().expect("an id"));
+    let checkpoints = format!("{path}/checkpoints");
+    let added = keyed(&checkpoints, &form("A")).await;
+    let start = json!({"pipeline_id": pipeline["pipeline_id"]});
+    let started = keyed("/api/runs", &start).await;
+    assert_eq!((made.0, added.0, started.0), (201, 201, 201), "{made:?} {added:?} {started:?}");
+    let run: Value = serde_json::from_str(&started.1).expect("JSON");
+    let execution = &run["current_execution"]["execution_id"];
+    let approve = format!("/api/executions/{}/approve-start", execution.as_str().expect("an id"));
+    let approved = keyed(&approve, &json!({})).await;
+    assert_eq!(approved.0, 200, "{approved:?}");
+    let file = json!({"pipeline_name": "File", "checkpoints": []});
+    let applied = keyed("/api/pipelines/apply", &file).await;
+    assert_eq!(applied.0, 201, "{applied:?}");
+
+    home.put(&path, &json!({"pipeline_name": "Renamed", "config": {"auto_advance": true}})).await.expect(200);
+    let abort = format!("/api/runs/{}/abort", run["run_id"].as_str().expect("an id"));
+    home.post(&abort, &json!({})).await.expect(200);
+    // There are two of that name now, and a file that names neither would be refused.
+    home.post("/api/pipelines", &json!({"pipeline_name": "File"})).await.expect(201);
+    home.delete(&path).await.expect(200);
+
+    assert_eq!(keyed("/api/pipelines", &create).await, made);
+    assert_eq!(keyed(&checkpoints, &form("A")).await, added);
+    assert_eq!(keyed("/api/runs", &start).await, started);
+    assert_eq!(keyed(&approve, &json!({})).await, approved);
+    assert_eq!(keyed("/api/pipelines/apply", &file).await, applied);
+}
+
+#[tokio::test]
+async fn an_answer_says_what_a_look_says() {
+    let home = Home::start().await;
+    let (pipeline, _) = pipeline(&home, &["A"]).await;
+    let started = home.post("/api/runs", &json!({"pipeline_id": pipeline})).await.expect(201);
+    let run = format!("/api/runs/{}", started["run_id"].as_str().expect("an id"));
+    let execution = started["current_execution"]["execution_id"].as_str().expect("an id").to_owned();
+    let execution = format!("/api/executions/{execution}");
+    let same = async |answer: &Value, path: &str| {
+        let seen = home.get(path).await.expect(200);
+        for (field, told) in answer.as_object().expect("an object") {
+            if field != "current_execution" {
+                assert_eq!(told, &seen[field], "{field}");
+            }
+        }
+    };
+    same(&started, &run).await;
+    same(&started["current_execution"], &execution).await;
+    for (action, body) in [
+        ("approve-start", json!({})),
+        ("submit", json!({"fields": {"topic": "birds"}})),
+        ("reject", json!({"feedback": "shorter"})),
+        ("submit", json!({"fields": {"topic": "owls"}})),
+        ("approve-complete", Value::Null),
+    ] {
+        let body = match body {
+            Value::Null => json!({"digest": home.get(&execution).await.expect(200)["waiting_for"]["digest"]}),
+            body => body,
+        };
+        let answer = home.post(&format!("{execution}/{action}"), &body).await.expect(200);
+        same(&answer, &execution).await;
+        assert_eq!(answer.get("agent_conversation"), None, "an answer is short");
+    }
+    assert_eq!(home.get(&execution).await.expect(200)["status"], "completed");
 }
 
 #[tokio::test]

@@ -10,5 +10,6 @@ mod idempotency;
 mod matrix;
 mod people;
 mod reference;
+mod scope;
 mod stream;
 mod tokens;

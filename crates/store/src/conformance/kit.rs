@@ -10,7 +10,8 @@ use holdpoint_core::{
 use uuid::Uuid;
 
 use crate::{
-    Append, EventLog, Key, NewRow, Page, Query, Receipt, Record, Refused, Row, SmallBlob, WorkChange,
+    Append, EventLog, KeptBody, KeptReply, Key, NewRow, Page, Query, Receipt, Record, Refused, Row,
+    SmallBlob, WorkChange,
 };
 
 /// A run by number.
@@ -105,8 +106,19 @@ pub fn one(stream: StreamId, after: u64) -> Append {
 /// The same append under a key.
 #[must_use]
 pub fn keyed(append: Append, scope: &str, request: &str) -> Append {
-    let key = Key { scope: Digest::of(scope.as_bytes()), request: Digest::of(request.as_bytes()) };
-    Append { key: Some(key), ..append }
+    told(append, scope, request, Timestamp(1_000), reply(b"told"))
+}
+
+/// The same append under a key, with what its sender is told.
+#[must_use]
+pub fn told(append: Append, scope: &str, request: &str, at: Timestamp, reply: KeptReply) -> Append {
+    let (scope, request) = (Digest::of(scope.as_bytes()), Digest::of(request.as_bytes()));
+    Append { key: Some(Key { scope, request, at, reply }), ..append }
+}
+
+/// A reply that stands with its key.
+pub fn reply(body: &[u8]) -> KeptReply {
+    KeptReply { status: 200, body: KeptBody::Inline(body.into()) }
 }
 
 /// An append that only changes work.

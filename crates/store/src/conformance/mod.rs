@@ -82,6 +82,10 @@ macro_rules! conformance_suite {
                 a_refusal_binds_no_key,
                 keys_are_told_apart_by_scope,
                 a_key_outlives_its_handle,
+                a_key_keeps_what_its_sender_was_told,
+                a_key_can_be_used_without_events,
+                a_key_is_over_after_seven_days,
+                blobs_of_replies_are_listed_while_they_are_kept,
             ];
             fences: [
                 the_present_epoch_passes,

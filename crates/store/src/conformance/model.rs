@@ -10,7 +10,7 @@ use holdpoint_core::rows::Table;
 use holdpoint_core::{Digest, RunId, Seq, StreamId, Timestamp, Version};
 
 use super::Bench;
-use super::kit::{Numbers, all, all_of, append, one, pipeline, row_of, run, run_id, session, write};
+use super::kit::{Numbers, all, all_of, append, one, pipeline, reply, row_of, run, run_id, session, write};
 use super::tables::some_changes;
 use crate::memory::{LEASE_MS, MemoryDisk, MemoryLog};
 use crate::{Append, EventFilter, EventLog, Fence, Key, Query, Receipt, Refused, WorkChange};
@@ -184,7 +184,8 @@ impl<'a, B: Bench> Pair<'a, B> {
         let mut append = append(rows);
         if self.numbers.below(3) == 0 {
             let scope = Digest::of(&[self.numbers.below(20) as u8]);
-            append.key = Some(Key { scope, request: Digest::of(&[self.numbers.below(2) as u8]) });
+            let (request, at) = (Digest::of(&[self.numbers.below(2) as u8]), append.rows[0].at);
+            append.key = Some(Key { scope, request, at, reply: reply(&scope.0) });
         }
         if self.numbers.below(4) == 0 {
             append.fence = Some(Fence { run: self.run(), epoch: self.numbers.below(6) });
@@ -209,10 +210,11 @@ fn some_query(numbers: &mut Numbers) -> Query {
     let stream = some_streams(numbers)[0];
     let limit = numbers.below(8) as u32;
     let before = (numbers.below(2) == 0).then(|| Seq(numbers.below(200)));
-    match numbers.below(4) {
+    match numbers.below(5) {
         0 => Query::Of { table, stream, after: Some(numbers.below(4) as u32), limit },
         1 => Query::List { table, by: None, before, limit },
         2 => Query::Events { filter: some_filter(numbers), before, limit },
+        3 => Query::Reply(Digest::of(&[numbers.below(20) as u8])),
         _ => Query::Streams { after: None, limit },
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use holdpoint_core::{Seq, StreamId, Version};
 use holdpoint_planted::{Bug, planted};
 
-use super::disk::{Small, State, Used};
-use crate::{Append, Key, NewRow, OwnerId, Receipt, Refused, Row, StoreError};
+use super::disk::{Small, State};
+use crate::{Append, Key, NewRow, OwnerId, Receipt, Refused, Row, StoreError, UsedKey};
 
 impl State {
     /// Refuses an append that cannot be written now. The key comes first: a repeated request names versions
@@ -51,8 +51,9 @@ impl State {
         }
         let last = self.head();
         let first = Seq(last.0.min(before.0 + 1));
-        if let Some(Key { scope, request }) = append.key {
-            self.keys.insert(scope, Used { request, first, last });
+        if let Some(Key { scope, request, at, reply }) = append.key {
+            let wrote = (last > before).then_some((first, last));
+            self.keys.insert(scope, UsedKey { request, at, wrote, reply });
         }
         let leases = append.work.iter().filter_map(|change| self.work.lease(owner, change.run)).collect();
         Receipt { first, last, leases }
@@ -68,14 +69,14 @@ impl State {
     }
 
     fn check_key(&self, owner: OwnerId, append: &Append) -> Result<(), Refused> {
-        let Some((key, used)) = append.key.and_then(|key| Some((key, self.keys.get(&key.scope)?))) else {
-            return Ok(());
-        };
+        let used = append.key.as_ref().and_then(|key| Some((key, self.keys.get(&key.scope)?)));
+        let Some((key, used)) = used.filter(|(key, used)| used.is_kept(key.at)) else { return Ok(()) };
         if used.request != key.request {
             return Err(Refused::KeyReused);
         }
         let leases = append.work.iter().filter_map(|change| self.work.lease(owner, change.run)).collect();
-        Err(Refused::Replayed(Receipt { first: used.first, last: used.last, leases }))
+        let (first, last) = used.wrote.unwrap_or((self.head(), self.head()));
+        Err(Refused::Replayed(Receipt { first, last, leases }))
     }
 
     fn write(&mut self, new: NewRow) {

@@ -1,6 +1,7 @@
 //! The disk: what survives a crash, the clock that leases are measured by, and who is alive.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use holdpoint_core::{Digest, Seq, StreamId, Timestamp, Version};
@@ -10,7 +11,7 @@ use super::fault::{Fault, FaultHook, Step};
 use super::files::Files;
 use super::log::MemoryLog;
 use super::work::Work;
-use crate::{OwnerId, Picture, Row, SavedFold, StoreError};
+use crate::{OwnerId, Picture, Row, SavedFold, StoreError, UsedKey};
 
 /// How long a heartbeat keeps an owner alive, unless [`MemoryDisk::set_lease`] says otherwise.
 pub const LEASE_MS: u64 = 30_000;
@@ -25,6 +26,8 @@ pub(super) struct Shared {
     state: Mutex<State>,
     hook: Mutex<Option<FaultHook>>,
     pub(super) head: watch::Sender<Seq>,
+    /// How often the log was read.
+    pub(super) reads: AtomicU64,
 }
 
 /// Everything that is on the disk, and who uses it.
@@ -34,7 +37,7 @@ pub(super) struct State {
     pub(super) streams: BTreeMap<StreamId, Stream>,
     /// The streams in the order in which they began.
     pub(super) began: Vec<StreamId>,
-    pub(super) keys: BTreeMap<Digest, Used>,
+    pub(super) keys: BTreeMap<Digest, UsedKey>,
     pub(super) folds: BTreeMap<StreamId, SavedFold>,
     pub(super) small: BTreeMap<Digest, Small>,
     pub(super) tables: Picture,
@@ -61,13 +64,6 @@ pub(super) struct Stream {
     pub(super) rows: Vec<usize>,
 }
 
-/// What an idempotency key was used for.
-pub(super) struct Used {
-    pub(super) request: Digest,
-    pub(super) first: Seq,
-    pub(super) last: Seq,
-}
-
 impl Default for MemoryDisk {
     fn default() -> Self {
         Self::new()
@@ -78,7 +74,8 @@ impl MemoryDisk {
     /// An empty home.
     pub fn new() -> Self {
         let (head, _) = watch::channel(Seq(0));
-        Self { shared: Arc::new(Shared { state: Mutex::default(), hook: Mutex::default(), head }) }
+        let (state, hook, reads) = (Mutex::default(), Mutex::default(), AtomicU64::new(0));
+        Self { shared: Arc::new(Shared { state, hook, head, reads }) }
     }
 
     /// Starts a process on this home. It is an owner of its own and dies when it is dropped with its blobs.
@@ -92,6 +89,11 @@ impl MemoryDisk {
         let mut state = self.state();
         state.work.clock_ms = state.work.clock_ms.saturating_add(ms);
         state.wall = state.wall.plus_micros(ms.saturating_mul(1_000));
+    }
+
+    /// How often the log was read, by all processes.
+    pub fn reads(&self) -> u64 {
+        self.shared.reads.load(Ordering::Relaxed)
     }
 
     /// Sets the wall clock, which leases do not follow.

@@ -1,6 +1,7 @@
 //! A handle on the log in memory: one simulated process.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use futures_util::FutureExt as _;
 use holdpoint_core::rows::RowChange;
@@ -38,6 +39,11 @@ impl MemoryLog {
     /// Ends the process where it stands: every later call answers that it is closed.
     pub fn crash(&self) {
         self.process.end();
+    }
+
+    fn counted(&self, rows: Vec<Row>) -> Vec<Row> {
+        self.process.shared.reads.fetch_add(1, Ordering::Relaxed);
+        rows
     }
 
     fn append_now(&self, append: Append) -> Result<Receipt, Refused> {
@@ -94,11 +100,11 @@ impl EventLog for MemoryLog {
         after: Version,
         limit: u32,
     ) -> BoxFuture<'_, Result<Vec<Row>, StoreError>> {
-        async move { Ok(self.process.state()?.read(stream, after, limit)) }.boxed()
+        async move { Ok(self.counted(self.process.state()?.read(stream, after, limit))) }.boxed()
     }
 
     fn read_all(&self, after: Seq, limit: u32) -> BoxFuture<'_, Result<Vec<Row>, StoreError>> {
-        async move { Ok(self.process.state()?.read_all(after, limit)) }.boxed()
+        async move { Ok(self.counted(self.process.state()?.read_all(after, limit))) }.boxed()
     }
 
     fn head(&self) -> watch::Receiver<Seq> {

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use holdpoint_core::event::Usage;
 use holdpoint_core::rows::{Cell, Table};
-use holdpoint_core::{Seq, StreamId, Version};
+use holdpoint_core::{Digest, Seq, StreamId, Timestamp, Version};
 
 use super::disk::State;
 use crate::picture::column_at;
-use crate::{DAY, EventFilter, Page, Query, Record, Row, Spent, SpentBy, SpentFilter};
+use crate::{DAY, EventFilter, KeptBody, Page, Query, Record, Row, Spent, SpentBy, SpentFilter};
 
 impl State {
     pub(super) fn read(&self, stream: StreamId, after: Version, limit: u32) -> Vec<Row> {
@@ -32,6 +32,8 @@ impl State {
                 Page { rows: self.events(&filter, before, limit), ..Page::default() }
             }
             Query::Spent(filter) => Page { spent: self.spent(&filter), ..Page::default() },
+            Query::Reply(scope) => Page { reply: self.keys.get(&scope).cloned(), ..Page::default() },
+            Query::ReplyBlobs(since) => Page { blobs: self.reply_blobs(since), ..Page::default() },
             Query::Streams { after, limit } => Page { streams: self.began(after, limit), ..Page::default() },
         }
     }
@@ -128,6 +130,15 @@ impl State {
         spent.sort_by_key(|spent| Reverse((spent.usage.cost_micros, spent.usage.calls, spent.took_ms)));
         spent.truncate(filter.limit as usize);
         spent
+    }
+
+    fn reply_blobs(&self, since: Timestamp) -> Vec<Digest> {
+        let kept = self.keys.values().filter(|used| used.at > since);
+        kept.filter_map(|used| match used.reply.body {
+            KeptBody::Blob(digest) => Some(digest),
+            KeptBody::Inline(_) => None,
+        })
+        .collect()
     }
 
     fn began(&self, after: Option<StreamId>, limit: u32) -> Vec<StreamId> {

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use holdpoint_core::Digest;
+use holdpoint_engine::clock::{Clock as _, SystemClock};
 use holdpoint_engine::retention;
 use holdpoint_store::{BlobError, BlobStore as _};
 use holdpoint_store_sqlite::SqliteLog;
@@ -23,7 +24,7 @@ pub async fn look(home: &Home, log: &Arc<SqliteLog>, deep: bool, quiet: bool) ->
     let mut section = Section::new("blobs");
     let folder = home.path().join("blobs");
     match LocalBlobs::open(&folder, log.clone()) {
-        Ok(blobs) => section.add(match retention::needed(&**log, &blobs).await {
+        Ok(blobs) => section.add(match retention::needed(&**log, &blobs, SystemClock.now()).await {
             Ok(names) => present(&blobs, &BTreeSet::from_iter(names), deep, quiet).await,
             Err(error) => Check::fail("named", format!("the log cannot be read: {error}"), RESTORE),
         }),

@@ -1,11 +1,12 @@
 //! A person's decisions, each about exactly what was shown.
 
 use axum::extract::State;
+use axum::response::Response;
 use holdpoint_core::command::Edit;
 use holdpoint_core::event::Role;
 use holdpoint_core::state::run::{AskKind, ExecutionState};
 use holdpoint_core::{Answer, Digest, ExecNo, ExecutionId, RunCommand, RunId, State as Fold};
-use holdpoint_engine::documents::ExecutionDocument;
+use holdpoint_engine::documents::ExecutionAnswer;
 use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -114,14 +115,14 @@ fn no_edits(approval: &Approval) -> Result<(), Problem> {
 /// Let an execution begin
 #[utoipa::path(post, path = "/api/executions/{id}/approve-start", tag = "executions",
     params(("id" = ExecutionId, Path)), request_body(content = Option<Approval>),
-    responses((status = 200, description = "The execution", body = ExecutionDocument)))]
+    responses((status = 200, description = "The execution", body = ExecutionAnswer)))]
 async fn approve_start(
     State(app): State<App>,
     caller: Caller,
     key: Idempotent,
     Path(id): Path<ExecutionId>,
     Maybe(approval): Maybe<Approval>,
-) -> Result<axum::Json<ExecutionDocument>, Problem> {
+) -> Result<Response, Problem> {
     no_edits(&approval)?;
     let seen = shown(approval.digest.as_deref())?;
     let (run, x) = find(&app, &caller, Role::Approver, id).await?;
@@ -134,14 +135,14 @@ async fn approve_start(
 /// With `edits` the outputs are changed in approving, and both versions are kept.
 #[utoipa::path(post, path = "/api/executions/{id}/approve-complete", tag = "executions",
     params(("id" = ExecutionId, Path)), request_body(content = Option<Approval>),
-    responses((status = 200, description = "The execution", body = ExecutionDocument)))]
+    responses((status = 200, description = "The execution", body = ExecutionAnswer)))]
 async fn approve_complete(
     State(app): State<App>,
     caller: Caller,
     key: Idempotent,
     Path(id): Path<ExecutionId>,
     Maybe(approval): Maybe<Approval>,
-) -> Result<axum::Json<ExecutionDocument>, Problem> {
+) -> Result<Response, Problem> {
     let (run, x) = find(&app, &caller, Role::Approver, id).await?;
     let command = complete(&app, x, approval).await?;
     order(&app, &caller, key, id, run, command).await
@@ -150,14 +151,14 @@ async fn approve_complete(
 /// Approve whichever is waiting: the start or the result
 #[utoipa::path(post, path = "/api/executions/{id}/approve", tag = "executions",
     params(("id" = ExecutionId, Path)), request_body(content = Option<Approval>),
-    responses((status = 200, description = "The execution", body = ExecutionDocument)))]
+    responses((status = 200, description = "The execution", body = ExecutionAnswer)))]
 async fn approve(
     State(app): State<App>,
     caller: Caller,
     key: Idempotent,
     Path(id): Path<ExecutionId>,
     Maybe(approval): Maybe<Approval>,
-) -> Result<axum::Json<ExecutionDocument>, Problem> {
+) -> Result<Response, Problem> {
     let (run, x) = find(&app, &caller, Role::Approver, id).await?;
     let command = match standing(&app, run, x).await? {
         Some(ExecutionState::AwaitingStart) => {
@@ -173,14 +174,14 @@ async fn approve(
 /// Reject a start, or ask for a change of a result
 #[utoipa::path(post, path = "/api/executions/{id}/reject", tag = "executions",
     params(("id" = ExecutionId, Path)), request_body(content = Option<Refusal>),
-    responses((status = 200, description = "The execution", body = ExecutionDocument)))]
+    responses((status = 200, description = "The execution", body = ExecutionAnswer)))]
 async fn reject(
     State(app): State<App>,
     caller: Caller,
     key: Idempotent,
     Path(id): Path<ExecutionId>,
     Maybe(refusal): Maybe<Refusal>,
-) -> Result<axum::Json<ExecutionDocument>, Problem> {
+) -> Result<Response, Problem> {
     let seen = shown(refusal.digest.as_deref())?;
     let (run, x) = find(&app, &caller, Role::Approver, id).await?;
     let (kind, option) = match standing(&app, run, x).await? {

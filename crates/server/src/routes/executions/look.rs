@@ -33,9 +33,10 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// The execution, for a caller who may look at it.
 async fn seen(app: &App, caller: &Caller, id: ExecutionId) -> Result<ExecutionDocument, Problem> {
     caller.look()?;
-    let document = app.engine()?.execution_document(id).await?;
-    caller.see("execution", id, document.pipeline_id)?;
-    Ok(document)
+    let (run, _) = app.engine()?.locate_execution(id).await?;
+    // Before the document, which says of what was rolled back that it was.
+    caller.see_in(app, run, "execution", id).await?;
+    Ok(app.engine()?.execution_document(id).await?)
 }
 
 /// Get an execution

@@ -4,12 +4,13 @@ use axum::Extension;
 use axum::body::{Body, to_bytes};
 use axum::extract::multipart::{Field, MultipartError};
 use axum::extract::{DefaultBodyLimit, FromRequest, Multipart, Request, State};
+use axum::response::Response;
 use futures_util::TryStreamExt;
 use holdpoint_core::command::{Fields, Upload};
 use holdpoint_core::event::Role;
 use holdpoint_core::state::run::AskKind;
 use holdpoint_core::{Answer, Digest, ExecNo, ExecutionId, RunCommand, RunId, State as Fold};
-use holdpoint_engine::documents::ExecutionDocument;
+use holdpoint_engine::documents::ExecutionAnswer;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio_util::io::StreamReader;
@@ -68,7 +69,7 @@ struct Came {
 #[utoipa::path(post, path = "/api/executions/{id}/submit", tag = "executions",
     params(("id" = ExecutionId, Path)),
     request_body(content((Submission = "application/json"), (Submission = "multipart/form-data"))),
-    responses((status = 200, description = "The execution", body = ExecutionDocument)))]
+    responses((status = 200, description = "The execution", body = ExecutionAnswer)))]
 async fn submit(
     State(app): State<App>,
     caller: Caller,
@@ -76,7 +77,7 @@ async fn submit(
     Path(id): Path<ExecutionId>,
     Extension(limits): Extension<Limits>,
     request: Request,
-) -> Result<axum::Json<ExecutionDocument>, Problem> {
+) -> Result<Response, Problem> {
     let (run, x) = find(&app, &caller, Role::Operator, id).await?;
     let came = if is_form(request.headers()) {
         read_form(&app, limits, request).await?
