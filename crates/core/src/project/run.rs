@@ -36,10 +36,11 @@ pub(super) fn project(
     for (event, changes) in events.iter().zip(changes.iter_mut()) {
         rows.version += 1;
         let Event::Run(event) = event else { continue };
-        match event {
+        if let RunEvent::ExecutionMade { x, .. } = event {
             // The whole row is written at once, as the command leaves it, and with this event.
-            RunEvent::ExecutionMade { x, .. } => rows.execution(*x, changes),
-            event => touched.extend(execution_of(event)),
+            rows.execution(*x, changes);
+        } else {
+            touched.extend(execution_of(event));
         }
         rows.event(event, changes);
     }
