@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use super::walk::start_if_free;
-use super::{body_of, settle, step_done};
+use super::{body_of, close_run, settle, step_done, step_name};
 use crate::asks;
+use crate::commands::abort_run::stop_steps;
 use crate::commands::roll_back;
 use crate::decision::Draft;
 use crate::event::{Failure, FailureKind, PauseReason, RunEvent, Usage};
@@ -133,7 +134,7 @@ pub fn fail_attempt(
     fail_for_good(draft, run, x, failure, usage, body.policy.on_failure)
 }
 
-/// A step has failed for good: the run pauses, or goes back to before the step.
+/// A step has failed for good: the run pauses, ends, continues without its result, or goes back to before the step.
 pub fn fail_for_good(
     draft: &mut Draft<'_>,
     run: RunId,
@@ -147,8 +148,17 @@ pub fn fail_for_good(
         OnFailure::Rollback if draft.run(run)?.pipeline().is_some() => {
             roll_back::after_failure(draft, run, x)
         }
-        OnFailure::Rollback | OnFailure::Pause | OnFailure::Fail | OnFailure::Skip => {
-            pause_after_failure(draft, run, x)
+        OnFailure::Rollback | OnFailure::Pause => pause_after_failure(draft, run, x),
+        OnFailure::Fail => {
+            let name = step_name(draft, run, x)?;
+            stop_steps(draft, run, &Failure::new(FailureKind::RunFailed, "another step of the run failed"))?;
+            draft.on_run(run, RunEvent::Failed { reason: Some(format!("“{name}” failed").into()) });
+            close_run(draft, run)
+        }
+        OnFailure::Skip => {
+            let execution = draft.execution(run, x)?;
+            draft.on_run(run, RunEvent::PassedOver { x });
+            step_done(draft, run, execution.branch, &execution.place)
         }
     }
 }
@@ -169,4 +179,77 @@ fn pause_after_failure(draft: &mut Draft<'_>, run: RunId, x: ExecNo) -> Result<(
         draft.on_run(run, RunEvent::PauseAsked {});
     }
     settle(draft, run)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use expect_test::expect;
+
+    use crate::plan::body::OnFailure;
+    use crate::plan::{Body, Plan, PlanKind, PlanStep};
+    use crate::state::run::RunStatus;
+    use crate::testing::{Scene, outcome_done, outcome_failed, start_plan};
+    use crate::{ExecNo, StepId};
+
+    /// A step that fails in its own way, one beside it, and one behind both.
+    fn beside(on_failure: OnFailure) -> Arc<Plan> {
+        let step = |id: &str, after: &[&str]| PlanStep {
+            id: StepId::new(id),
+            name: id.into(),
+            after: after.iter().map(|id| StepId::new(id)).collect(),
+            kind: PlanKind::Step,
+        };
+        let mut fails = Body::command(["any"]);
+        fails.policy.on_failure = on_failure;
+        let plain = Arc::new(Body::command(["any"]));
+        let bodies = [("fails", Arc::new(fails)), ("beside", plain.clone()), ("end", plain)];
+        let bodies = bodies.into_iter().map(|(id, body)| (StepId::new(id), body)).collect();
+        let steps = vec![step("fails", &[]), step("beside", &[]), step("end", &["fails", "beside"])];
+        Arc::new(Plan { steps, bodies })
+    }
+
+    #[test]
+    fn a_run_continues_without_the_result_of_a_step_that_may_fail() {
+        let mut scene = Scene::new();
+        scene.run(start_plan(1, &beside(OnFailure::Skip)));
+        scene.check(
+            outcome_failed(&scene, 1, 1),
+            expect![[r#"
+                run R1: ExecutionFailed x1 script_error
+                run R1: PassedOver x1
+                run R1: FrontMoved
+            "#]],
+        );
+        assert_eq!((scene.state(1).status, scene.state(1).failed), (RunStatus::InProgress, 0));
+        scene.check(
+            outcome_done(&scene, 1, 2),
+            expect![[r#"
+                run R1: ExecutionCompleted x2
+                run R1: ExecutionMade x3 end at 2
+                run R1: AttemptBegan x3 revision 0 attempt 1
+                run R1: FrontMoved
+            "#]],
+        );
+        scene.run(outcome_done(&scene, 1, 3));
+        let state = scene.state(1);
+        assert_eq!((state.status, state.completed), (RunStatus::Completed, 2));
+        assert!(state.execution(ExecNo(1)).is_some_and(|e| e.is_passed_over()));
+    }
+
+    #[test]
+    fn a_run_ends_with_the_step_that_must_not_fail() {
+        let mut scene = Scene::new();
+        scene.run(start_plan(1, &beside(OnFailure::Fail)));
+        scene.check(
+            outcome_failed(&scene, 1, 1),
+            expect![[r#"
+                run R1: ExecutionFailed x1 script_error
+                run R1: ExecutionFailed x2 run_failed
+                run R1: Failed
+            "#]],
+        );
+        assert!(scene.state(1).owed.is_empty());
+    }
 }

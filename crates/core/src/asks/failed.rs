@@ -176,9 +176,9 @@ mod tests {
                 {"id": "c", "name": "C", "after": ["b"]}
             ],
             "bodies": {
-                "a": {"task": {"executor": "any"}},
-                "b": {"task": {"executor": "any"}},
-                "c": {"task": {"executor": "any"}}
+                "a": {"work": {"command": {"argv": ["any"]}}},
+                "b": {"work": {"command": {"argv": ["any"]}}},
+                "c": {"work": {"command": {"argv": ["any"]}}}
             }
         });
         let mut scene = Scene::new();

@@ -20,7 +20,7 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, reason: Option<&Text>) -> Resul
 }
 
 /// Fails every step that has begun and not ended.
-pub(super) fn stop_steps(draft: &mut Draft<'_>, run: RunId, failure: &Failure) -> Result<(), Rejection> {
+pub(crate) fn stop_steps(draft: &mut Draft<'_>, run: RunId, failure: &Failure) -> Result<(), Rejection> {
     let state = draft.run(run)?;
     let begun: Vec<ExecNo> = (state.active())
         .filter(|(_, e)| match e.state {

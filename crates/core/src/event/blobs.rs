@@ -128,6 +128,7 @@ impl RunEvent {
             | Self::ExecutionCompleted { .. }
             | Self::AttemptFailed { .. }
             | Self::ExecutionFailed { .. }
+            | Self::PassedOver { .. }
             | Self::RetryGranted { .. }
             | Self::NoteQueued { .. }
             | Self::GateAsked { .. }

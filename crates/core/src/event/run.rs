@@ -306,6 +306,12 @@ pub enum RunEvent {
         #[serde(default, skip_serializing_if = "Usage::is_zero")]
         usage: Usage,
     },
+    /// The run continues without the result of a step that has failed for good.
+    #[serde(rename = "passed")]
+    PassedOver {
+        /// Which execution.
+        x: ExecNo,
+    },
     /// A failed step is tried once more.
     #[serde(rename = "retried")]
     RetryGranted {

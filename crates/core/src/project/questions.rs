@@ -191,7 +191,14 @@ pub fn about(run: &RunState, gate: &Gate, execution: Option<&Execution>) -> Valu
     let asked_by = match &gate.ask {
         Ask::Start => run.started_by.as_ref(),
         Ask::Result => execution.and_then(|e| e.author.as_ref()),
-        _ => None,
+        Ask::Begin
+        | Ask::Form
+        | Ask::Input
+        | Ask::Guidance
+        | Ask::Budget(..)
+        | Ask::Choice(_)
+        | Ask::Failed
+        | Ask::Blocked => None,
     };
     if let Some(asked_by) = asked_by {
         about["asked_by"] = json!(asked_by);
@@ -206,7 +213,7 @@ pub fn about(run: &RunState, gate: &Gate, execution: Option<&Execution>) -> Valu
             about["reasons"] =
                 json!(execution.and_then(|e| e.last_error.as_ref()).map(|(_, f)| [&f.message]));
         }
-        _ => {
+        Ask::Begin | Ask::Start | Ask::Form | Ask::Input | Ask::Guidance | Ask::Result | Ask::Blocked => {
             if let Some((false, reasons)) = execution.and_then(|e| e.verdict.as_ref()) {
                 about["reasons"] = json!(reasons);
             }

@@ -72,6 +72,7 @@ pub(crate) fn execution_of(event: &RunEvent) -> Option<ExecNo> {
         | RunEvent::ExecutionCompleted { x, .. }
         | RunEvent::AttemptFailed { x, .. }
         | RunEvent::ExecutionFailed { x, .. }
+        | RunEvent::PassedOver { x }
         | RunEvent::RetryGranted { x, .. }
         | RunEvent::NoteQueued { x, .. } => Some(*x),
         RunEvent::Made { .. }
@@ -202,6 +203,7 @@ impl<'a> Rows<'a> {
             | RunEvent::ArtifactPromoted { .. }
             | RunEvent::ExecutionCompleted { .. }
             | RunEvent::AttemptFailed { .. }
+            | RunEvent::PassedOver { .. }
             | RunEvent::NoteQueued { .. }
             | RunEvent::FrontMoved { .. }
             | RunEvent::LoopEnded { .. }

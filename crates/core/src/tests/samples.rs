@@ -260,6 +260,7 @@ fn run_works() -> Vec<RunEvent> {
         RunEvent::ExecutionCompleted { x: X, output, usage: usage() },
         RunEvent::ExecutionFailed { x: X, failure: failure(), usage: usage() },
         asked(Ask::Failed),
+        RunEvent::PassedOver { x: X },
         RunEvent::RetryGranted { x: X, gate, digest, assurance, revision: true },
     ]
 }

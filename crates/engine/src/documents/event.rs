@@ -412,6 +412,9 @@ fn of_run(event: &RunEvent, step: &str) -> String {
             format!("An attempt of {step} failed: {}", failure.message)
         }
         RunEvent::ExecutionFailed { failure, .. } => format!("{step} has failed: {}", failure.message),
+        RunEvent::PassedOver { .. } => {
+            format!("The run continues without the result of {step}, which failed.")
+        }
         RunEvent::RetryGranted { .. } => format!("{step} is tried once more."),
         RunEvent::NoteQueued { .. } => format!("A note was left for {step}."),
         RunEvent::GateAsked { choice, .. } => format!("A choice is asked for: {}", choice.prompt),

@@ -23,6 +23,7 @@ kinds!(RunEvent {
     ExecutionCompleted = "done" => Some("execution.completed"),
     AttemptFailed = "attempt_failed" => Some("execution.attempt_failed"),
     ExecutionFailed = "failed" => Some("execution.failed"),
+    PassedOver = "passed" => Some("execution.passed_over"),
     RetryGranted = "retried" => Some("execution.retried"),
     NoteQueued = "note" => Some("execution.noted"),
     GateAsked = "ask" => Some("gate.asked"),

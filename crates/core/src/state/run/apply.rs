@@ -100,6 +100,7 @@ impl RunState {
                 self.fail_attempt(*x, failure, *retry_at, *usage, at);
             }
             RunEvent::ExecutionFailed { x, failure, usage } => self.fail(*x, failure, *usage, at),
+            RunEvent::PassedOver { x } => self.pass_over(*x, stamp),
             RunEvent::RetryGranted { x, gate, revision, .. } => {
                 self.answered(*gate);
                 self.grant_retry(*x, *revision);

@@ -177,6 +177,16 @@ impl RunState {
         self.failed += 1;
     }
 
+    /// The run continues without the result of a failed step.
+    pub(super) fn pass_over(&mut self, x: ExecNo, stamp: &Stamp<'_>) {
+        let Some(branch) = self.execution(x).map(|e| e.branch) else { return };
+        self.close_of(x);
+        // Nobody has to decide about it any more: it does not keep the run from moving.
+        self.failed = self.failed.saturating_sub(1);
+        let node = self.graph.add_node(branch, NodeKind::Step(x), stamp.command);
+        self.edit(x, |e| e.node = Some(node));
+    }
+
     pub(super) fn grant_retry(&mut self, x: ExecNo, revision: bool) {
         self.failed = self.failed.saturating_sub(1);
         self.edit(x, |e| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use holdpoint_planted::{Bug, planted};
 
-use super::{Branch, Cause, ExecutionState, Gone, Retired, RunState, RunStatus, Timers};
+use super::{Branch, Cause, Execution, ExecutionState, Gone, Retired, RunState, RunStatus, Timers};
 use crate::event::{Failure, FailureKind, PauseReason, Text};
 use crate::{BranchNo, ExecNo, GateId, NodeNo, RollbackId, Timestamp};
 
@@ -52,7 +52,8 @@ impl RunState {
         for x in executions {
             self.stop_work(x);
             let Some(execution) = self.execution(x) else { continue };
-            let (state, asks, rows) = (execution.state, execution.gate, 1 + execution.artifacts.len() as u32);
+            let (execution, asks) = (execution.clone(), execution.gate);
+            let rows = 1 + execution.artifacts.len() as u32;
             if archive.is_some() {
                 self.rows.archived += rows;
             }
@@ -61,7 +62,7 @@ impl RunState {
             {
                 retired.gates.push((id, gate));
             }
-            self.uncount(state);
+            self.uncount(&execution);
             self.edit(x, |e| e.rolled_back = Some(rollback));
         }
         for id in asking {
@@ -129,10 +130,11 @@ impl RunState {
         let Some(execution) = self.graph.any_execution(x).filter(|e| e.rolled_back == Some(rollback)) else {
             return;
         };
-        let state = execution.state;
+        let (state, passed) = (execution.state, execution.is_passed_over());
         self.edit(x, |e| e.rolled_back = None);
         match state {
             ExecutionState::Completed => self.completed += 1,
+            ExecutionState::Failed if passed => {}
             ExecutionState::Failed => self.failed += 1,
             ExecutionState::Pending
             | ExecutionState::AwaitingStart
@@ -141,9 +143,10 @@ impl RunState {
         }
     }
 
-    fn uncount(&mut self, state: ExecutionState) {
-        match state {
+    fn uncount(&mut self, execution: &Execution) {
+        match execution.state {
             ExecutionState::Completed => self.completed = self.completed.saturating_sub(1),
+            ExecutionState::Failed if execution.is_passed_over() => {}
             ExecutionState::Failed => self.failed = self.failed.saturating_sub(1),
             ExecutionState::Pending
             | ExecutionState::AwaitingStart

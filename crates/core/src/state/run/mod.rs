@@ -259,6 +259,11 @@ pub struct Execution {
 }
 
 impl Execution {
+    /// Whether the run continued without its result, which failed.
+    pub fn is_passed_over(&self) -> bool {
+        self.state == ExecutionState::Failed && self.node.is_some()
+    }
+
     /// How many of its attempts are used up; those that a failed check cost count elsewhere.
     pub fn used_attempts(&self) -> u32 {
         self.attempt.saturating_sub(self.check_retries)
