@@ -20,6 +20,7 @@ export const TYPES: Record<string, readonly string[]> = {
     'execution.completed',
     'execution.failed',
     'execution.skipped',
+    'execution.passed_over',
     'execution.message',
     'execution.tool_result',
   ],

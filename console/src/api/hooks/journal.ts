@@ -13,7 +13,7 @@ const PAGES = 20;
 const HAPPENINGS = [
   'run.created,run.started,run.pause_requested,run.paused,run.resumed,run.completed,run.failed,run.aborted',
   'execution.created,execution.started,execution.worked,execution.checked,execution.waiting,execution.attempt_failed,execution.retried',
-  'execution.restarted,execution.completed,execution.failed,execution.skipped,execution.submitted,execution.approval_given',
+  'execution.restarted,execution.completed,execution.failed,execution.skipped,execution.passed_over,execution.submitted,execution.approval_given',
   'execution.approved,execution.rejected,execution.revision_requested,execution.noted,execution.budget_raised,gate.asked,gate.answered',
   'artifact.created,artifact.promoted,artifact.archived,artifact.restored,rollback.completed,rollback.undone,archive.ended',
 ].join(',');
