@@ -91,3 +91,74 @@ fn outputs(run: &RunState, branch: BranchNo, step: &StepId, wanted: Option<&[Art
     let is_wanted = |output: &&Output| wanted.is_none_or(|ids| ids.contains(&output.made.artifact));
     Some(Found { x, outputs: execution.artifacts.iter().filter(is_wanted).cloned().collect() })
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{GivenFrom, MissingInput, given, resolve};
+    use crate::definition::{Compiled, OutputReference};
+    use crate::testing::{
+        Scene, approve, approve_all, checkpoint, edit, form, outcome_done, roll_back, script, start,
+        start_step, submit,
+    };
+    use crate::{Body, BranchNo, ExecNo, StepId};
+    use std::sync::Arc;
+
+    /// A form, and a script that is given what the form makes and its own outputs of the run before.
+    fn referring() -> (Scene, Arc<Body>, StepId) {
+        let mut scene = Scene::new().with_pipeline(&[script("0", 0), form("A"), script("B", 0)]);
+        let (first, second) = (checkpoint(&scene, 1), checkpoint(&scene, 2));
+        let mut late = script("B", 0);
+        late.inputs.include_previous_version = true;
+        late.inputs.include_checkpoint_outputs =
+            vec![OutputReference { checkpoint_id: first, artifact_ids: None, use_summarization: true }];
+        scene.run(edit(&scene, 2, late.clone()));
+        scene.run(start(1));
+        scene.run(outcome_done(&scene, 1, 1));
+        scene.run(start_step(&scene, 1));
+        (scene, Compiled::new(Arc::new(late)).body().clone(), StepId::from(second))
+    }
+
+    #[test]
+    fn a_branch_sees_its_own_history() {
+        let (mut scene, body, step) = referring();
+        let missing = resolve(&body, &step, scene.state(1), BranchNo(0), None);
+        assert_eq!(missing, Err(MissingInput(StepId::from(checkpoint(&scene, 1)))));
+        scene.run(submit(1, 2, json!({"answer": "yes"})));
+        // What nobody has approved is no output yet.
+        assert!(resolve(&body, &step, scene.state(1), BranchNo(0), None).is_err());
+        scene.run(approve(&scene, 1, 2));
+        let all = resolve(&body, &step, scene.state(1), BranchNo(0), None).expect("all is there");
+        let [only] = &all[..] else { panic!("{all:?}") };
+        let found = only.found.as_ref().expect("outputs");
+        assert_eq!((only.from, only.summarise, found.x), (GivenFrom::ThisRun, true, ExecNo(2)));
+        assert_eq!(&*found.outputs[0].made.name, "a");
+        scene.run(roll_back(1, 0));
+        assert!(resolve(&body, &step, scene.state(1), BranchNo(1), None).is_err(), "it was rolled back");
+        assert_eq!(given(&body, &step, scene.state(1), BranchNo(0), None), all, "the old branch keeps it");
+    }
+
+    #[test]
+    fn outputs_of_the_run_before_may_be_missing() {
+        let (mut scene, body, step) = referring();
+        approve_all(&mut scene, 1);
+        scene.run(start_step(&scene, 1));
+        let none = given(&body, &step, scene.state(1), BranchNo(0), Some(scene.state(1)));
+        assert_eq!((none[0].from, none[0].found.is_none()), (GivenFrom::PreviousRun, true));
+        assert!(resolve(&body, &step, scene.state(1), BranchNo(0), Some(scene.state(1))).is_ok());
+    }
+
+    #[test]
+    fn only_the_named_artifacts_are_given() {
+        let (mut scene, body, step) = referring();
+        approve_all(&mut scene, 1);
+        let mut named = Body::clone(&body);
+        let unknown = crate::ArtifactId(uuid::Uuid::nil());
+        if let Some(crate::plan::body::Input::Output { artifacts, .. }) = named.inputs.last_mut() {
+            *artifacts = Some(vec![unknown]);
+        }
+        let all = resolve(&named, &step, scene.state(1), BranchNo(0), None).expect("the step is complete");
+        assert!(all[0].found.as_ref().is_some_and(|found| found.outputs.is_empty()));
+    }
+}

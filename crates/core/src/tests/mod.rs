@@ -4,6 +4,7 @@
 
 mod acts;
 mod blobs;
+mod compile;
 mod diagrams;
 mod graph;
 mod growth;
