@@ -107,9 +107,19 @@ impl Maker<'_> {
             approve_complete: Approval::when(self.rng.percent(20)),
             max_revisions: self.rng.below(3) as u32,
             timeout: self.rng.percent(25).then(|| (self.rng.between(3, 20), OnFailure::Pause)),
+            on_failure: self.on_failure(),
             ..Policy::default()
         };
         body
+    }
+
+    /// Mostly a person decides. A run that ends with a failure has little to tell afterwards.
+    fn on_failure(&mut self) -> OnFailure {
+        match self.rng.below(20) {
+            0 => OnFailure::Fail,
+            1..=4 => OnFailure::Skip,
+            _ => OnFailure::Pause,
+        }
     }
 }
 

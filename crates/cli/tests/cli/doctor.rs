@@ -102,7 +102,7 @@ fn a_home_with_runs_is_well() {
         tables
           ok    rows        6 rows are as the log says
         blobs
-          ok    named       1 is there and whole, 419 B
+          ok    named       1 is there and whole, 205 B
           ok    files       0 files, 0 B
         files
           ok    tree        0 files of 0 pipelines are as the log says, by content
@@ -228,7 +228,7 @@ fn missing_and_damaged_blobs_are_found() {
     expect![[r#"
         blobs
           FAIL  named       1 of 1 cannot be read
-                            - blob 196d823a546abccd02c75234c3fb6adf373c9265c67813f8383b96c722a73393 is damaged
+                            - blob c8b92abf27db7e042a1c6a6525540fb2bc55d8e14269024522b35639732157ad is damaged
                             hint: copy the blobs from a backup of the home into its folder `blobs`
           ok    files       0 files, 0 B
         1 failed; 1 to look at
@@ -239,7 +239,7 @@ fn missing_and_damaged_blobs_are_found() {
     expect![[r#"
         blobs
           FAIL  named       1 of 1 cannot be read
-                            - no blob 196d823a546abccd02c75234c3fb6adf373c9265c67813f8383b96c722a73393
+                            - no blob c8b92abf27db7e042a1c6a6525540fb2bc55d8e14269024522b35639732157ad
                             hint: copy the blobs from a backup of the home into its folder `blobs`
           ok    files       0 files, 0 B
         1 failed; 1 to look at

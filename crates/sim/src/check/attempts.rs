@@ -51,6 +51,7 @@ impl Attempts {
         let mut wrong = |what: String| found.push(format!("{what} in run {run} at {}", row.seq.0));
         if let Some(x) = outcome_of(event)
             && by_itself
+            && !ends_with_its_run(event)
             && self.settled.insert(x)
             && self.tried.get(&(run, x)).is_none_or(|tried| tried.open.is_none())
         {
@@ -165,6 +166,12 @@ impl Tried {
         }
         (revision > self.revisions).then(|| format!("I15: revision {revision} of at most {}", self.revisions))
     }
+}
+
+/// Whether a step ends because another one that must not fail has failed. It may wait for a person or its next
+/// attempt then, and nothing is an outcome of its work.
+fn ends_with_its_run(event: &RunEvent) -> bool {
+    matches!(event, RunEvent::ExecutionFailed { failure, .. } if failure.kind == FailureKind::RunFailed)
 }
 
 /// The execution whose work an event ends, or makes something for.
