@@ -24,7 +24,7 @@ use crate::{Engine, SubmitError, Works};
 pub(crate) const AT_ONCE: Timestamp = Timestamp(0);
 
 impl Engine {
-    /// Writes what was decided, with what its sender is told.
+    /// Writes what was decided, with the reply.
     pub(crate) async fn commit(
         &self,
         envelope: &Envelope,

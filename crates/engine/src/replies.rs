@@ -1,8 +1,8 @@
 //! Idempotency keys and stored replies: the same key and request is carried out once, and answered with the same bytes.
 //!
 //! A reply is rendered before the append, from the states after the command, and stored in the commit that carries the
-//! command out. So a reply is a function of states alone, and whoever repeats the request is told what was told the
-//! first time, whatever has changed since: the request is not decided again.
+//! command out. So a reply is a function of states alone, and a repeated request gets the bytes of the first answer,
+//! whatever has changed since: it is not decided again.
 
 use std::borrow::Cow;
 use std::io::Cursor;
@@ -32,10 +32,10 @@ pub struct IdemKey {
 /// Writes what the sender is told, from the states after the command. An error carries nothing out.
 pub type Render<'r> = dyn Fn(&Settled<'_>) -> Result<Reply, SubmitError> + Send + Sync + 'r;
 
-/// What became of a command, as its sender is told.
+/// What became of a command, with the reply to its sender.
 #[derive(Clone, Debug)]
 pub struct Answered {
-    /// What the sender is told.
+    /// The reply.
     pub reply: Reply,
     /// Where its events stand; none: what was asked for was in effect already.
     pub receipt: Option<Receipt>,
@@ -90,7 +90,7 @@ impl<'a> Answering<'a> {
         Self { key: key.map(|key| (scope(key), key.request)), render }
     }
 
-    /// What the sender is told.
+    /// The reply.
     pub(crate) fn told(&self, settled: &Settled<'_>) -> Result<Option<Reply>, SubmitError> {
         self.render.map(|render| render(settled)).transpose()
     }
@@ -156,7 +156,7 @@ impl Engine {
         Ok(Some(Key { scope, request, at, reply: KeptReply { status: reply.status, body } }))
     }
 
-    /// Binds the key of a command that had nothing to write, so that its repetition is told the same.
+    /// Binds the key of a command that had nothing to write, so that its repetition gets the same reply.
     pub(crate) async fn bind(
         &self,
         envelope: &Envelope,

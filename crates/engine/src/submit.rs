@@ -63,7 +63,7 @@ impl Done {
         Ok(Submitted { names, receipt, replayed })
     }
 
-    /// For a sender that is told a reply.
+    /// For a sender that gets a reply.
     pub(crate) fn answered(self) -> Option<Answered> {
         let Self { names: _, reply, receipt, replayed } = self;
         Some(Answered { reply: reply?, receipt, replayed })

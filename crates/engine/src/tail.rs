@@ -1,8 +1,8 @@
 //! The newest part of the log, read once for everybody who follows it.
 //!
-//! Whoever follows the log and has seen nearly all of it takes what is new from here: the first who comes after a commit
-//! reads it, and the others find it. Its documents are made once as well. Who is further behind reads the log itself
-//! until it is near the end, so that a slow follower holds nobody up and misses nothing.
+//! A follower that has seen nearly all of the log takes new events from here: the first to ask after a commit reads them,
+//! and the others find them. Their documents are made once as well. A follower that is further behind reads the log itself
+//! until it is near the end, so that a slow one delays nobody and misses nothing.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub struct Followed {
 }
 
 impl Followed {
-    /// The event as the outside sees it, if it does; made once, whoever asks.
+    /// The event as the outside sees it, if it does; made once for all who ask.
     pub async fn document(&self, engine: &Engine) -> Result<Option<&EventDocument>, SubmitError> {
         // What is known of a run is only right for as long as it does not move.
         let make = || async { engine.event_document(&self.recorded, &mut Known::default()).await };

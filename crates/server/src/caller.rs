@@ -143,7 +143,7 @@ impl Caller {
         let (actor, assurance) = (self.actor.clone(), self.assurance);
         let answered = engine.answer(actor, assurance, key.into_key()?, command, &render).await?;
         if let Some(receipt) = answered.receipt.as_ref().filter(|_| !answered.replayed) {
-            // Whoever reads the files after the answer finds them. What takes longer follows: the log has it, and the
+            // A client that reads the files after the answer finds them. What takes longer follows: the log has it, and the
             // next start would write it.
             engine.files_settled(receipt.last, FILES).await;
         }
@@ -199,7 +199,7 @@ enum Concerns {
     Run(RunId),
 }
 
-/// Everything that a command names, as whoever sends it names it.
+/// Everything that a command names, by the names that its sender used.
 fn concerns(command: &Command) -> Vec<(&'static str, String, Concerns)> {
     let pipeline = |id: &PipelineId| ("pipeline", id.to_string(), Concerns::Pipeline(*id));
     let run = |id: &RunId| ("run", id.to_string(), Concerns::Run(*id));

@@ -107,7 +107,7 @@ pub(crate) fn keep(
     Ok(())
 }
 
-/// What a key was last used for, with what its sender was told.
+/// What a key was last used for, with the reply.
 pub(crate) fn reply(conn: &Connection, scope: Digest) -> rusqlite::Result<Option<UsedKey>> {
     conn.prepare_cached("SELECT request, first, last, at, status, codec, body FROM keys WHERE scope=?")?
         .query_row([scope.0.as_slice()], |row| {

@@ -76,7 +76,7 @@ pub struct Append {
     pub blobs: Vec<SmallBlob>,
 }
 
-/// An idempotency key: its scope (actor, operation, key) as a digest, the digest of the request, and what the sender is told.
+/// An idempotency key: its scope (actor, operation, key) as a digest, the digest of the request, and the reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     /// Names the request.

@@ -1,4 +1,4 @@
-//! Stored replies: what a sender was told, kept beside the idempotency key of its request.
+//! Stored replies, kept beside the idempotency key of its request.
 //!
 //! A reply is written in the commit that carries the request out, so that either both are there or none is. A request
 //! that comes again is answered with these bytes, whatever has changed since.
@@ -10,7 +10,7 @@ use holdpoint_core::{Digest, Seq, Timestamp};
 /// How long a key and its reply are kept, in microseconds.
 pub const REPLIES_KEPT: i64 = 7 * 24 * 3600 * 1_000_000;
 
-/// What a sender is told.
+/// The reply to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
     /// The status of the answer, as HTTP counts it.
@@ -46,7 +46,7 @@ pub struct UsedKey {
     pub at: Timestamp,
     /// The positions of the request's first and last event; none: nothing had to be written.
     pub wrote: Option<(Seq, Seq)>,
-    /// What its sender was told.
+    /// The reply.
     pub reply: KeptReply,
 }
 

@@ -194,7 +194,9 @@ async fn ask(log: &SqliteLog, tried: &Try) -> Result<Option<Place>, String> {
     let scope = Digest::of_json(&(Actor::person("load"), &tried.op, &tried.key));
     let page = log.query(Query::Reply(scope)).await.map_err(|e| e.to_string())?;
     match page.reply {
-        Some(used) if used.request != tried.request => Err(format!("its key stands for {:?}", used.request)),
+        Some(used) if used.request != tried.request => {
+            Err(format!("its key was used for {:?}", used.request))
+        }
         // What was in effect already wrote nothing.
         used => {
             Ok(used.and_then(|used| used.wrote).map(|(first, last)| Place { first: first.0, last: last.0 }))

@@ -51,7 +51,7 @@ fn a_repeated_request_is_told_the_same_whatever_has_changed() {
     let nothing = json!({});
     let pause = format!("/api/runs/{}/pause", id(&started["run_id"]));
     let paused = send(&server, &pause, &nothing);
-    // What was in effect already is told again as it was.
+    // What was in effect already gets the same answer again.
     let resume = format!("/api/runs/{}/resume", id(&started["run_id"]));
     server.post(&resume, &nothing).expect(200);
     let resumed = send(&server, &resume, &nothing);

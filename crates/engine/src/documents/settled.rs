@@ -1,4 +1,4 @@
-//! Documents of the states after a command: what its sender is told.
+//! Documents of the states after a command: the bodies of replies.
 //!
 //! Everything is in the states that the command was decided on, so these read nothing and can be told before the commit.
 

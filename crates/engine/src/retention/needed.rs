@@ -49,7 +49,7 @@ pub async fn needed(
         }
     }
     descend(blobs, trees, &mut needed).await?;
-    // A reply that is a blob is told again until its key is over.
+    // A reply that is a blob is served again until its key expires.
     needed.extend(log.query(Query::ReplyBlobs(kept_since(now))).await?.blobs);
     Ok(needed)
 }

@@ -132,7 +132,7 @@ impl Problem {
 
     /// There is no such thing, or the caller may not see it.
     pub fn missing(what: &'static str, id: impl std::fmt::Display) -> Self {
-        // The words of the rules: what lies outside a caller's scope is told as what does not exist.
+        // The words of the rules: ids outside a caller's scope answer like ids that do not exist.
         Rejection::NotFound { what, id: id.to_string() }.into()
     }
 

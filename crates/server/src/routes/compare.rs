@@ -62,7 +62,7 @@ async fn compare(
             Some(_) => RunId(id),
             None => engine.locate_execution(ExecutionId(id)).await?.0,
         };
-        // What is neither is told as an execution that does not exist.
+        // An id that is neither answers like an execution that does not exist.
         caller.see_in(&app, run, "execution", id).await?;
     }
     Ok(axum::Json(app.engine()?.compare(a, b).await?))

@@ -66,7 +66,7 @@ async fn used(log: &impl EventLog, scope: &str) -> Option<UsedKey> {
     ask(log, Query::Reply(Digest::of(scope.as_bytes()))).await.reply
 }
 
-/// What a sender was told is there as soon as the append is, whatever its bytes.
+/// A reply is there as soon as the append is, whatever its bytes.
 pub async fn a_key_keeps_what_its_sender_was_told(bench: &impl Bench) {
     let log = bench.open().await;
     assert_eq!(used(&*log, "key").await, None);
@@ -82,7 +82,7 @@ pub async fn a_key_keeps_what_its_sender_was_told(bench: &impl Bench) {
     }
 }
 
-/// Where nothing had to be written, the same request is told the same again.
+/// Where nothing had to be written, the same request gets the same reply.
 pub async fn a_key_can_be_used_without_events(bench: &impl Bench) {
     let log = bench.open().await;
     let before = write(&*log, one(run(1), 0)).await;

@@ -109,7 +109,7 @@ pub fn keyed(append: Append, scope: &str, request: &str) -> Append {
     told(append, scope, request, Timestamp(1_000), reply(b"told"))
 }
 
-/// The same append under a key, with what its sender is told.
+/// The same append under a key, with a reply.
 #[must_use]
 pub fn told(append: Append, scope: &str, request: &str, at: Timestamp, reply: KeptReply) -> Append {
     let (scope, request) = (Digest::of(scope.as_bytes()), Digest::of(request.as_bytes()));
