@@ -9,7 +9,7 @@ use crate::commands;
 use crate::event::{Entry, Text};
 use crate::state::run::{AskKind, Shown};
 use crate::{
-    Actor, CommandId, Digest, ExecNo, ExecutionId, GateId, PipelineId, RollbackId, RunId, Timestamp,
+    Actor, CommandId, Digest, ExecNo, ExecutionId, GateId, NodeNo, PipelineId, RollbackId, RunId, Timestamp,
 };
 
 /// A command with what the engine adds to it.
@@ -115,6 +115,8 @@ pub enum RunCommand {
     Resume {
         /// Whether the sender may decide.
         decides: bool,
+        /// The limit from now on of a loop that has made as many passes as it may.
+        max: Option<u32>,
     },
     /// Ends it.
     Abort(Option<Arc<str>>),
@@ -135,6 +137,21 @@ pub enum RunCommand {
     RestartAttempt(crate::state::run::EffectId),
     /// Says that a time has come.
     FireTimer(crate::state::run::TimerId),
+    /// A client hands in a result and continues.
+    Advance(commands::advance::Advance),
+    /// A client saves the state at a node.
+    TakeSnapshot(commands::take_snapshot::TakeSnapshot),
+    /// A client marks values of the context at a node as critical.
+    MarkCritical {
+        /// The node.
+        node: NodeNo,
+        /// The keys.
+        keys: Vec<Text>,
+    },
+    /// Continues from a snapshot whose files were restored.
+    Recover(NodeNo),
+    /// Undoes that, after the files were put back.
+    UndoRecovery(RollbackId),
 }
 
 /// An answer to a gate, and to exactly what the gate shows.

@@ -13,14 +13,14 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::command::Envelope;
-use crate::event::{Event, PipelineEvent, RunEvent};
+use crate::event::{Event, PipelineEvent, RunEvent, Text, Warning};
 use crate::facts::Facts;
 use crate::project::project;
 use crate::rows::RowChange;
 use crate::state::{HomeState, JournalState, PipelineState, RunState, Stamp};
 use crate::{
-    ActorKind, CheckpointId, Digest, ExecNo, ExecutionId, Ids, LoadedPlan, PipelineId, Rejection, RollbackId,
-    RunId, SessionId, State, StreamId, TokenId, evolve,
+    ActorKind, CheckpointId, Digest, ExecNo, ExecutionId, GateId, Ids, LoadedPlan, PipelineId, Rejection,
+    RollbackId, RunId, SessionId, State, StreamId, TokenId, evolve,
 };
 
 /// The states that a command is decided on.
@@ -108,6 +108,9 @@ pub struct Names {
     pub rollback: Option<RollbackId>,
     /// A token.
     pub token: Option<TokenId>,
+    /// The gate that a client's call waits at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<GateId>,
 }
 
 /// A decision in the making.
@@ -308,6 +311,22 @@ impl<'a> Draft<'a> {
         }
     }
 
+    /// Remembers what is written so far.
+    pub fn save(&self) -> Saved {
+        let lengths = self.writes.iter().map(|write| (write.stream, write.events.len()));
+        Saved { states: self.states.clone(), lengths: lengths.collect() }
+    }
+
+    /// Takes back what was written since. Bytes that were sent along stay: nothing names them.
+    pub fn restore(&mut self, saved: Saved) {
+        let length = |stream| saved.lengths.get(&stream).copied();
+        self.writes.retain(|write| length(write.stream).is_some());
+        for write in &mut self.writes {
+            write.events.truncate(length(write.stream).unwrap_or(0));
+        }
+        self.states = saved.states;
+    }
+
     /// Ends the decision.
     pub fn finish(mut self) -> Decision {
         let stamp = Stamp { at: self.envelope.at, actor: &self.envelope.actor, command: self.envelope.id };
@@ -323,6 +342,25 @@ impl<'a> Draft<'a> {
             guards.remove(&write.stream);
         }
         Decision { guards, writes, after, blobs, plans, reply }
+    }
+}
+
+/// What a draft had written at some moment.
+pub struct Saved {
+    states: BTreeMap<StreamId, State>,
+    lengths: BTreeMap<StreamId, usize>,
+}
+
+impl Saved {
+    /// What a loop said about its missing list since then, if one did.
+    pub fn warned(&self, draft: &Draft<'_>) -> Option<Text> {
+        let since = |write: &Write| self.lengths.get(&write.stream).copied().unwrap_or(0);
+        draft.writes.iter().find_map(|write| {
+            write.events[since(write)..].iter().find_map(|event| match event {
+                Event::Run(RunEvent::Warned { what: Warning::NoItems(message), .. }) => Some(message.clone()),
+                Event::Run(_) | Event::Home(_) | Event::Pipeline(_) | Event::Journal(_) => None,
+            })
+        })
     }
 }
 

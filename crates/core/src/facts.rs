@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::plan::Evaluated;
+
 /// What a command is decided with.
 #[derive(Clone, Copy)]
 pub struct Facts<'a> {
@@ -14,6 +16,12 @@ pub struct Facts<'a> {
 /// Evaluates expressions and schemas: deterministic, without effects. Every verdict ends up in an event, so
 /// that folding never evaluates.
 pub trait Evaluator: Send + Sync {
+    /// What a JavaScript expression comes to, or why it comes to nothing.
+    fn expression(&self, source: &str, variables: &[(&'static str, Value)]) -> Result<Evaluated, String>;
+
+    /// Whether a JavaScript expression can be read at all; else what is wrong with it.
+    fn expression_syntax(&self, source: &str) -> Result<(), String>;
+
     /// Whether a form's value satisfies its field's `validation`.
     fn field(&self, validation: &str, value: &Value) -> Verdict;
 

@@ -15,6 +15,7 @@ pub mod budget;
 pub mod chain;
 pub mod command;
 pub mod commands;
+pub mod context;
 mod counter;
 pub mod decision;
 pub mod definition;

@@ -115,7 +115,12 @@ fn of_run(command: &RunCommand) -> Option<Role> {
         | RunCommand::Abort(_)
         | RunCommand::Fail(_)
         | RunCommand::Cancel(_)
-        | RunCommand::QueueNote { .. } => Some(Role::Operator),
+        | RunCommand::QueueNote { .. }
+        | RunCommand::Advance(_)
+        | RunCommand::TakeSnapshot(_)
+        | RunCommand::MarkCritical { .. } => Some(Role::Operator),
+        // They retire a branch, like a rollback.
+        RunCommand::Recover(_) | RunCommand::UndoRecovery(_) => Some(Role::Approver),
         RunCommand::Answer(answer) => Some(answers(answer.kind)),
         RunCommand::RecordOutcome(_) | RunCommand::RestartAttempt(_) | RunCommand::FireTimer(_) => None,
     }

@@ -145,6 +145,14 @@ pub enum Rejection {
         /// What stands in the way.
         reason: String,
     },
+    /// The context would hold too much.
+    #[error("the context would have {bytes} bytes of JSON; {limit} are allowed")]
+    ContextTooLarge {
+        /// How many it would have.
+        bytes: u64,
+        /// How many it may have.
+        limit: u64,
+    },
     /// A stated limit would be passed.
     #[error("the limit of {limit} {what} is reached")]
     LimitReached {
@@ -183,6 +191,7 @@ impl Rejection {
             Self::NotOwed => "not_owed",
             Self::NothingToRollBack => "nothing_to_roll_back",
             Self::CannotUndo { .. } => "cannot_undo",
+            Self::ContextTooLarge { .. } => "context_too_large",
             Self::LimitReached { .. } => "limit_reached",
         }
     }
@@ -222,6 +231,9 @@ impl Rejection {
             Self::NothingToRollBack => "Choose an earlier checkpoint.".to_owned(),
             Self::CannotUndo { .. } => {
                 "Roll back what stands in the way first, or leave it as it is.".to_owned()
+            }
+            Self::ContextTooLarge { .. } => {
+                "Leave less in the context, or put it into an artifact.".to_owned()
             }
             Self::LimitReached { .. } => {
                 "Remove something first, or raise the limit in the configuration.".to_owned()

@@ -61,6 +61,8 @@ pub enum Table {
     Rollback,
     /// What a rollback moved away.
     ArchivedItem,
+    /// Nodes of runs' graphs that no execution stands for: choices, snapshots, refused results.
+    Node,
 }
 
 /// A table's description.
@@ -119,7 +121,7 @@ pub enum Op {
 
 impl Table {
     /// All tables, in the order in which they are created.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Pipeline,
         Self::Checkpoint,
         Self::Run,
@@ -131,6 +133,7 @@ impl Table {
         Self::Gate,
         Self::Rollback,
         Self::ArchivedItem,
+        Self::Node,
     ];
 
     /// The table's description.
@@ -147,6 +150,7 @@ impl Table {
             Self::Gate => &GATE,
             Self::Rollback => &ROLLBACK,
             Self::ArchivedItem => &ARCHIVED_ITEM,
+            Self::Node => &NODE,
         }
     }
 }
@@ -308,6 +312,9 @@ static EXECUTION: TableDef = TableDef {
         ("step", Kind::Text),
         ("position", Kind::Int),
         ("visit", Kind::Int),
+        ("branch", Kind::Int),
+        ("node", Kind::Int),
+        ("parent", Kind::Int),
         ("status", Kind::Text),
         ("attempt", Kind::Int),
         ("max_attempts", Kind::Int),
@@ -482,6 +489,29 @@ static ARCHIVED_ITEM: TableDef = TableDef {
     ],
     unique: &[],
     listed_by: &["rollback"],
+    order: Order::Stream,
+    found_by: None,
+};
+
+static NODE: TableDef = TableDef {
+    table: Table::Node,
+    name: "node",
+    columns: &[
+        ("node", Kind::Int),
+        ("parent", Kind::Int),
+        ("branch", Kind::Int),
+        ("kind", Kind::Text),
+        ("at", Kind::Time),
+        ("step", Kind::Text),
+        ("x", Kind::Int),
+        ("attempt", Kind::Int),
+        ("gate", Kind::Uuid),
+        ("snapshot", Kind::Uuid),
+        ("cause", Kind::Text),
+        ("tree", Kind::Digest),
+    ],
+    unique: &[],
+    listed_by: &["snapshot"],
     order: Order::Stream,
     found_by: None,
 };

@@ -36,7 +36,7 @@ impl Executor for Maker {
         let make =
             |n| Collected { name: format!("a{n}").into(), format: "txt".into(), digest, size, bytes: None };
         let artifacts = (0..self.artifacts).map(make).collect();
-        Box::pin(std::future::ready(Outcome::Done { output: None, artifacts, usage: Usage::default() }))
+        Box::pin(std::future::ready(Outcome::done(None, artifacts, Usage::default())))
     }
 }
 

@@ -55,7 +55,7 @@ impl Executor for BuiltIn {
             Work::Command(command) => match &*command.argv {
                 [name, note] if &**name == "note" => {
                     let output = json!({"i": job.effect.x.0, "note": note});
-                    Outcome::Done { output: Some(output), artifacts: Vec::new(), usage: Usage::default() }
+                    Outcome::done(Some(output), Vec::new(), Usage::default())
                 }
                 [] => nobody("an empty command"),
                 [name, ..] => nobody(&format!("command `{name}`")),
@@ -64,6 +64,7 @@ impl Executor for BuiltIn {
             Work::Script(script) => nobody(&format!("script `{}`", script.path)),
             Work::Agents(_) => nobody("agents"),
             Work::Outside(_) => nobody("a client"),
+            Work::Snapshot(_) => nobody("a snapshot with a folder"),
         };
         Box::pin(std::future::ready(outcome))
     }

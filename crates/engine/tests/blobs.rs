@@ -48,7 +48,7 @@ impl Executor for Calls {
             job.desk.write(entries).await.expect("written");
             journalled.add_permits(1);
             go.acquire().await.expect("open").forget();
-            Outcome::Done { output: None, artifacts: Vec::new(), usage: Usage::default() }
+            Outcome::done(None, Vec::new(), Usage::default())
         })
     }
 }

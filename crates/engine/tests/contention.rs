@@ -40,7 +40,7 @@ impl Executor for Talkative {
                     return Outcome::Failed { failure, artifacts: Vec::new(), usage: Usage::default() };
                 }
             }
-            Outcome::Done { output: None, artifacts: Vec::new(), usage: Usage::default() }
+            Outcome::done(None, Vec::new(), Usage::default())
         })
     }
 }
@@ -49,7 +49,7 @@ impl Executor for Talkative {
 fn group(width: u32) -> Plan {
     let body = Arc::new(Body::command(["talk"]));
     let ids = (1..=width).map(|n| StepId::new(&format!("s{n}")));
-    let step = |id: StepId, kind| PlanStep { name: id.0.clone(), id, after: Vec::new(), kind };
+    let step = |id: StepId, kind| PlanStep::new(id, Vec::new(), kind);
     let children = ids.clone().map(|id| step(id, PlanKind::Step)).collect();
     Plan {
         steps: vec![step(StepId::new("group"), PlanKind::Group(children))],

@@ -103,7 +103,7 @@ async fn what_another_process_wrote_is_seen_before_a_refusal() {
     two.run(run).await.expect("read").expect("cached in the other process");
     one.submit(ann(), None, Command::Run(run, RunCommand::Pause)).await.expect("pause asked for");
     let resumed = two
-        .submit(ann(), None, Command::Run(run, RunCommand::Resume { decides: false }))
+        .submit(ann(), None, Command::Run(run, RunCommand::Resume { decides: false, max: None }))
         .await
         .expect("resumed");
     assert!(resumed.receipt.is_some(), "the other process saw the request to pause");
@@ -140,7 +140,8 @@ async fn what_is_new_is_read_once_for_everybody_who_follows() {
     let mut live: Vec<_> = (0..256).map(|_| engine.follow(head, Filter::default())).collect();
     let mut read = 0;
     for n in 0..COMMITS {
-        let command = if n % 2 == 0 { RunCommand::Pause } else { RunCommand::Resume { decides: true } };
+        let command =
+            if n % 2 == 0 { RunCommand::Pause } else { RunCommand::Resume { decides: true, max: None } };
         other.submit(ann(), None, Command::Run(run, command)).await.expect("done");
         let before = home.disk.reads();
         let each = live.iter_mut().map(async |follow| {

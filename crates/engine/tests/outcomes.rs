@@ -113,7 +113,7 @@ impl Executor for LastWords {
             let (digest, size) = (Digest::of(&bytes), bytes.len() as u64);
             let (name, format) = ("small".into(), "txt".into());
             let artifacts = vec![Collected { name, format, digest, size, bytes: Some(bytes) }];
-            Outcome::Done { output: None, artifacts, usage: Usage::default() }
+            Outcome::done(None, artifacts, Usage::default())
         })
     }
 }

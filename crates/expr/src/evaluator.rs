@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use holdpoint_core::facts::{Evaluator, Verdict};
+use holdpoint_core::plan::Evaluated;
 use serde_json::Value;
 
 use crate::place::Place;
-use crate::{Limits, field};
+use crate::{Limits, field, js};
 
 /// Evaluates the rules of forms and the schemas of artifacts for the engine.
 #[derive(Clone, Debug, Default)]
@@ -30,7 +31,29 @@ impl RealEvaluator {
     }
 }
 
+impl RealEvaluator {
+    fn ask(
+        &self,
+        source: &str,
+        variables: &[(&'static str, Value)],
+        want: js::Want,
+    ) -> Result<js::Answer, String> {
+        let variables: Vec<_> = variables.iter().map(|(name, value)| (*name, value)).collect();
+        let question = js::Question::new(&self.limits, source, &variables, want);
+        question.and_then(|question| self.place.expression(question)).map_err(|error| error.to_string())
+    }
+}
+
 impl Evaluator for RealEvaluator {
+    fn expression(&self, source: &str, variables: &[(&'static str, Value)]) -> Result<Evaluated, String> {
+        let answer = self.ask(source, variables, js::Want::Json)?;
+        Ok(Evaluated { holds: answer.truthy, value: answer.value })
+    }
+
+    fn expression_syntax(&self, source: &str) -> Result<(), String> {
+        self.ask(source, &[], js::Want::Syntax).map(drop)
+    }
+
     fn field(&self, validation: &str, value: &Value) -> Verdict {
         field::verdict(&self.place, &self.limits, validation, value)
     }

@@ -43,6 +43,15 @@ bugs! {
     /// The gates of a branch that a rollback retires stay open.
     RetiredGateOpen, "core",
         "package(holdpoint-core) & test(a_rollback_retires_open_gates)";
+    /// A new node leaves out what earlier commands changed in the front.
+    FrontWithoutPending, "core",
+        "package(holdpoint-core) & test(changes_by_other_commands_belong_to_the_next_node)";
+    /// What a fork changes first is written to the node that it continues from.
+    ForkSharesDelta, "core",
+        "package(holdpoint-core) & test(a_fork_changes_no_front_that_was_there)";
+    /// A repeated call of a client counts again.
+    AckTwice, "core",
+        "package(holdpoint-core) & test(a_call_counts_once)";
     /// The old attempt's work is ended after the new attempt has its number, and so not found.
     WrongFoldOrder, "core",
         "package(holdpoint-core) & test(rules_and_model_agree)";

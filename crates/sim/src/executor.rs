@@ -152,7 +152,7 @@ async fn work(scenery: &Scenery, blobs: &dyn BlobStore, job: &Job, habit: Habit)
                     None => return failed("storage"),
                 }
             }
-            Outcome::Done { output: Some(json!({"token": habit.token})), artifacts, usage }
+            Outcome::done(Some(json!({"token": habit.token})), artifacts, usage)
         }
     }
 }

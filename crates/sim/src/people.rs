@@ -171,7 +171,7 @@ impl People {
                 RunCommand::Answer(Answer::of(x, AskKind::Begin, "start"))
             }
             30..38 => RunCommand::Pause,
-            38..58 => RunCommand::Resume { decides: self.rng.percent(50) },
+            38..58 => RunCommand::Resume { decides: self.rng.percent(50), max: None },
             58..80 => {
                 let x = self.rng.pick(&failed).copied().unwrap_or(any);
                 RunCommand::Answer(Answer::of(x, AskKind::Failed, "retry"))
@@ -289,7 +289,7 @@ impl People {
         let execution = state.execution(x)?;
         let (revision, attempt) = (execution.revision, execution.attempt);
         let effect = EffectId { x, revision, attempt, part: Part::Work };
-        let outcome = Outcome::Done { output: None, artifacts: Vec::new(), usage: Usage::default() };
+        let outcome = Outcome::done(None, Vec::new(), Usage::default());
         Some(Command::Run(
             run,
             RunCommand::RecordOutcome(RecordOutcome { effect, outcome, entries: Vec::new() }),

@@ -6,7 +6,7 @@ use holdpoint_core::StepId;
 use holdpoint_core::definition::CheckpointDefinition;
 use holdpoint_core::definition::Format;
 use holdpoint_core::plan::body::{Approval, OnFailure, OutputSpec, Policy};
-use holdpoint_core::plan::{Body, Choice, ChoiceAction, ChoiceOption, Plan, PlanKind, PlanStep};
+use holdpoint_core::plan::{Body, Choice, ChoiceAction, ChoiceOption, Loop, Plan, PlanKind, PlanStep};
 use holdpoint_store::SMALL_BLOB;
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ impl Maker<'_> {
             (0, _) => PlanKind::Group(self.several(false)),
             (1, _) => {
                 let chained = self.rng.percent(50);
-                PlanKind::Loop { body: self.several(chained), times: self.rng.between(1, 3) as u32 }
+                PlanKind::Loop(Loop::times(self.several(chained), self.rng.between(1, 3) as u32))
             }
             (2 | 3, Some(before)) => PlanKind::Gate(choice(before)),
             _ => PlanKind::Step,
@@ -87,7 +87,7 @@ impl Maker<'_> {
             let body = Arc::new(self.body());
             self.plan.bodies.insert(id.clone(), body);
         }
-        PlanStep { name: id.0.clone(), id, after, kind }
+        PlanStep::new(id, after, kind)
     }
 
     fn body(&mut self) -> Body {

@@ -150,7 +150,7 @@ async fn runs_with_outputs(path: &Path, runs: u32, outputs: u32) -> Result<(RunI
                 bytes: None,
             });
         }
-        let outcome = Outcome::Done { output: None, artifacts, usage: Usage::default() };
+        let outcome = Outcome::done(None, artifacts, Usage::default());
         let effect = EffectId { x: ExecNo(1), revision: 0, attempt: 1, part: Part::Work };
         let command = RunCommand::RecordOutcome(RecordOutcome { effect, outcome, entries: Vec::new() });
         engine.submit(Actor::system(), None, Command::Run(run, command)).await?;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use holdpoint_core::commands::record_outcome::{Outcome, RecordOutcome};
 use holdpoint_core::commands::start_run::{Source, StartRun};
 use holdpoint_core::event::Usage;
-use holdpoint_core::plan::{Body, Plan, PlanKind, PlanStep};
+use holdpoint_core::plan::{Body, Loop, Plan, PlanKind, PlanStep};
 use holdpoint_core::state::run::{EffectId, Part};
 use holdpoint_core::{Actor, Command, ExecNo, RunCommand, RunId, StepId};
 use holdpoint_engine::Engine;
@@ -35,10 +35,10 @@ pub fn chain(steps: u32) -> Plan {
 /// A plan of one note that is repeated.
 fn round(times: u32) -> Plan {
     let (around, inner) = (StepId::new("loop"), StepId::new("note"));
-    let step = PlanStep { id: inner.clone(), name: "note".into(), after: Vec::new(), kind: PlanKind::Step };
-    let kind = PlanKind::Loop { body: vec![step], times };
-    let steps = vec![PlanStep { id: around, name: "loop".into(), after: Vec::new(), kind }];
-    Plan { steps, bodies: BTreeMap::from([(inner, note())]) }
+    let step = PlanStep::new(inner.clone(), Vec::new(), PlanKind::Step);
+    let kind = PlanKind::Loop(Loop::times(vec![step], times));
+    let steps = vec![PlanStep::new(around, Vec::new(), kind)];
+    Plan { steps, bodies: BTreeMap::from([(inner, note())]), ..Plan::default() }
 }
 
 fn note() -> Arc<Body> {
@@ -56,7 +56,7 @@ pub async fn start(engine: &Engine, plan: Plan) -> Result<RunId, BenchError> {
 /// Records the outcome of the n-th execution, which begins the next one.
 async fn step(engine: &Engine, run: RunId, n: u32) -> Result<(), BenchError> {
     let output: Value = json!({"i": n, "note": NOTE});
-    let outcome = Outcome::Done { output: Some(output), artifacts: Vec::new(), usage: Usage::default() };
+    let outcome = Outcome::done(Some(output), Vec::new(), Usage::default());
     let effect = EffectId { x: ExecNo(n), revision: 0, attempt: 1, part: Part::Work };
     let command = RunCommand::RecordOutcome(RecordOutcome { effect, outcome, entries: Vec::new() });
     engine.submit(Actor::system(), None, Command::Run(run, command)).await?;

@@ -176,14 +176,14 @@ pub fn act(numbers: &mut Numbers, run: RunId, state: &RunState) -> Option<Reques
     match state.status {
         RunStatus::NotStarted => return Some(Request::on("start", run, RunCommand::Begin)),
         RunStatus::Paused if state.failed == 0 => {
-            return Some(Request::on("resume", run, RunCommand::Resume { decides: true }));
+            return Some(Request::on("resume", run, RunCommand::Resume { decides: true, max: None }));
         }
         RunStatus::InProgress | RunStatus::Paused => {}
         RunStatus::Completed | RunStatus::Failed | RunStatus::Aborted => return None,
     }
     let mut choices = state.gates.iter().filter(|(_, gate)| gate.ask.kind() == AskKind::Choice);
     if let Some((id, gate)) = choices.next_back() {
-        let options = holdpoint_core::asks::options(&gate.ask);
+        let options = holdpoint_core::asks::options(&gate.ask, state.pipeline().is_some());
         let option = numbers.pick(&options.iter().map(String::as_str).collect::<Vec<_>>())?;
         let answer = Answer::new(holdpoint_core::Target::Gate(*id), AskKind::Choice, option);
         let answer = Answer { digest: Some(gate.digest), ..answer };
@@ -196,9 +196,8 @@ pub fn act(numbers: &mut Numbers, run: RunId, state: &RunState) -> Option<Reques
 
 fn waits(execution: &Execution) -> bool {
     match execution.state {
-        ExecutionState::Working(Stage::Work | Stage::Check | Stage::Retry) | ExecutionState::Completed => {
-            false
-        }
+        ExecutionState::Working(Stage::Work | Stage::Client | Stage::Check | Stage::Retry)
+        | ExecutionState::Completed => false,
         ExecutionState::Pending
         | ExecutionState::AwaitingStart
         | ExecutionState::AwaitingComplete
@@ -212,7 +211,7 @@ fn disturb(numbers: &mut Numbers, run: RunId, state: &RunState) -> Option<Reques
     let newest = state.executions().next_back().map(|(x, _)| x);
     match (numbers.below(100), newest) {
         (0..=3, _) => Some(Request::on("pause", run, RunCommand::Pause)),
-        (4 | 5, _) => Some(Request::on("resume", run, RunCommand::Resume { decides: true })),
+        (4 | 5, _) => Some(Request::on("resume", run, RunCommand::Resume { decides: true, max: None })),
         (6, _) => Some(Request::on("abort", run, RunCommand::Abort(Some("load".into())))),
         (7, _) => Some(Request::on("fail", run, RunCommand::Fail(None))),
         (8..=10, Some(x)) => Some(Request::on("cancel", run, RunCommand::Cancel(x))),

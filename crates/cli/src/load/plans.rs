@@ -6,7 +6,7 @@ use std::sync::Arc;
 use holdpoint_core::StepId;
 use holdpoint_core::definition::CheckpointDefinition;
 use holdpoint_core::plan::body::{Approval, OnFailure, Policy};
-use holdpoint_core::plan::{Body, Choice, ChoiceAction, ChoiceOption, Plan, PlanKind, PlanStep};
+use holdpoint_core::plan::{Body, Choice, ChoiceAction, ChoiceOption, Loop, Plan, PlanKind, PlanStep};
 use serde_json::{Value, json};
 
 use super::numbers::Numbers;
@@ -15,7 +15,7 @@ use super::numbers::Numbers;
 pub fn plan(numbers: &mut Numbers) -> Plan {
     let mut shape = Shape { numbers, bodies: BTreeMap::new(), count: 0 };
     let steps = shape.level(2);
-    Plan { steps, bodies: shape.bodies }
+    Plan { steps, bodies: shape.bodies, ..Plan::default() }
 }
 
 struct Shape<'a> {
@@ -33,7 +33,7 @@ impl Shape<'_> {
             let kind = match self.numbers.below(10) {
                 0 | 1 if deep > 0 => PlanKind::Group(self.side_by_side()),
                 2 | 3 if deep > 0 => {
-                    PlanKind::Loop { body: self.level(deep - 1), times: 1 + self.numbers.below(3) as u32 }
+                    PlanKind::Loop(Loop::times(self.level(deep - 1), 1 + self.numbers.below(3) as u32))
                 }
                 4 if before.is_some() => PlanKind::Gate(choice(before.as_ref())),
                 _ => PlanKind::Step,
@@ -54,7 +54,7 @@ impl Shape<'_> {
             let body = self.body();
             self.bodies.insert(id.clone(), Arc::new(body));
         }
-        PlanStep { name: id.0.clone(), id, after, kind }
+        PlanStep::new(id, after, kind)
     }
 
     fn body(&mut self) -> Body {

@@ -38,7 +38,7 @@ impl Executor for Worker {
 
 fn done(job: &Job) -> Outcome {
     let output = json!({"x": job.effect.x.0, "restarted": job.restarted});
-    Outcome::Done { output: Some(output), artifacts: Vec::new(), usage: Usage::default() }
+    Outcome::done(Some(output), Vec::new(), Usage::default())
 }
 
 fn failed(why: &str) -> Outcome {

@@ -55,7 +55,7 @@ pub async fn fill(home: &Path) {
     for n in 1..=2 {
         submit(start(n)).await;
         submit(Command::Run(run(n), RunCommand::Pause)).await;
-        submit(Command::Run(run(n), RunCommand::Resume { decides: false })).await;
+        submit(Command::Run(run(n), RunCommand::Resume { decides: false, max: None })).await;
     }
     assert!(engine.seal().await.expect("sealed"));
     submit(start(3)).await;

@@ -1,25 +1,74 @@
 //! One attempt at a step: how it begins, what its end leads to.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::walk::start_if_free;
-use super::{body_of, close_run, settle, step_done, step_name};
+use super::{body_of, fail_run, settle, step_done, step_name};
 use crate::asks;
-use crate::commands::abort_run::stop_steps;
 use crate::commands::roll_back;
+use crate::context::{self, OUTPUT_SIZE, Scope, output_key};
 use crate::decision::Draft;
-use crate::event::{Failure, FailureKind, PauseReason, RunEvent, Usage};
-use crate::plan::body::{Body, OnFailure, Work};
+use crate::event::{Failure, FailureKind, PauseReason, RunEvent, Usage, Warning};
+use crate::plan::body::{Approval, Body, OnFailure, Work};
 use crate::state::run::{Execution, ExecutionState, RunStatus};
 use crate::{ExecNo, Rejection, RunId};
 
+/// What the work of an attempt came to.
+#[derive(Clone, Debug, Default)]
+pub struct Finished {
+    /// What it said.
+    pub output: Option<Value>,
+    /// What it leaves in the context; null deletes.
+    pub context: Map<String, Value>,
+    /// What it cost.
+    pub usage: Usage,
+}
+
 /// A fresh execution: asks a person, begins, or stays pending.
 pub fn start_or_hold(draft: &mut Draft<'_>, run: RunId, x: ExecNo, first: bool) -> Result<(), Rejection> {
-    if body_of(draft, run, x)?.policy.approve_start.is_needed() {
+    let body = body_of(draft, run, x)?;
+    if is_approval_needed(draft, run, x, &body.policy.approve_start, &Map::new())? {
         return asks::start::ask(draft, run, x);
+    }
+    // A client asks what there is to do: nothing is begun for it.
+    if body.is_outside() && !draft.execution(run, x)?.held_back {
+        return Ok(());
     }
     let automatic = first || advances_by_itself(draft, run)?;
     start_if_free(draft, run, x, automatic)
+}
+
+/// Whether a person must agree now. A condition sees the context with what the step leaves in it; one that cannot be
+/// evaluated asks.
+pub fn is_approval_needed(
+    draft: &mut Draft<'_>,
+    run: RunId,
+    x: ExecNo,
+    approval: &Approval,
+    context: &Map<String, Value>,
+) -> Result<bool, Rejection> {
+    let mut failed = None;
+    let execution = draft.execution(run, x)?;
+    let (branch, place) = (execution.branch, execution.place.clone());
+    let needed = {
+        let (state, plan) = (draft.run(run)?, draft.plan(run)?);
+        let mut front = state.graph.branch(branch).map(|branch| branch.front.clone()).unwrap_or_default();
+        if approval.when.expression().is_some() {
+            context::changes(&front, &plan, context)?.iter().for_each(|change| front.apply(change));
+        }
+        let scope = Scope::at(&front, &plan, &place.path);
+        approval.is_needed(|expr| match expr.evaluate(draft.facts.evaluator, &scope) {
+            Ok(found) => found.holds,
+            Err(why) => {
+                failed = Some(why);
+                true
+            }
+        })
+    };
+    if let Some(why) = failed {
+        draft.on_run(run, RunEvent::Warned { branch, place, what: Warning::Condition(why.into()) });
+    }
+    Ok(needed)
 }
 
 fn advances_by_itself(draft: &Draft<'_>, run: RunId) -> Result<bool, Rejection> {
@@ -43,7 +92,7 @@ pub fn begin_attempt(
     let asks = match &body.work {
         Work::Form(_) => true,
         Work::Script(script) => script.asks && !answered,
-        Work::Agents(_) | Work::Command(_) | Work::Outside(_) => false,
+        Work::Agents(_) | Work::Command(_) | Work::Outside(_) | Work::Snapshot(_) => false,
     };
     let timeout = body.policy.timeout.filter(|_| !asks);
     let deadline = timeout.map(|(seconds, _)| draft.envelope.at.plus_seconds(seconds));
@@ -51,7 +100,7 @@ pub fn begin_attempt(
     match &body.work {
         Work::Form(_) => asks::form::ask(draft, run, x),
         Work::Script(_) if asks => asks::input::ask(draft, run, x),
-        Work::Script(_) | Work::Agents(_) | Work::Command(_) | Work::Outside(_) => Ok(()),
+        Work::Script(_) | Work::Agents(_) | Work::Command(_) | Work::Outside(_) | Work::Snapshot(_) => Ok(()),
     }
 }
 
@@ -70,26 +119,53 @@ pub fn finish_work(
     draft: &mut Draft<'_>,
     run: RunId,
     x: ExecNo,
-    output: Option<Value>,
-    usage: Usage,
+    finished: Finished,
 ) -> Result<(), Rejection> {
     let body = body_of(draft, run, x)?;
+    let usage = finished.usage;
     let missing = missing_artifacts(&body, &*draft.execution(run, x)?);
     if !missing.is_empty() {
         let message = format!("declared artifacts were not made: {}", missing.join(", "));
         return fail_attempt(draft, run, x, Failure::new(FailureKind::MissingArtifacts, &message), usage);
     }
+    let context = left_behind(draft, run, x, finished.output.as_ref(), finished.context)?;
+    let output = finished.output;
     if body.judge().is_some() {
-        draft.on_run(run, RunEvent::WorkDone { x, judge: true, output, usage });
+        draft.on_run(run, RunEvent::WorkDone { x, judge: true, output, usage, context });
         return Ok(());
     }
-    if body.policy.approve_complete.is_needed() {
-        if output.is_some() || !usage.is_zero() {
-            draft.on_run(run, RunEvent::WorkDone { x, judge: false, output, usage });
+    if is_approval_needed(draft, run, x, &body.policy.approve_complete, &context)? {
+        if output.is_some() || !usage.is_zero() || !context.is_empty() {
+            draft.on_run(run, RunEvent::WorkDone { x, judge: false, output, usage, context });
         }
         return asks::result::ask(draft, run, x);
     }
-    complete(draft, run, x, output, usage)
+    complete(draft, run, x, Finished { output, context, usage })
+}
+
+/// What a step leaves in the context: what it says itself, and its output where an expression of the plan reads it.
+pub fn left_behind(
+    draft: &mut Draft<'_>,
+    run: RunId,
+    x: ExecNo,
+    output: Option<&Value>,
+    mut context: Map<String, Value>,
+) -> Result<Map<String, Value>, Rejection> {
+    context::check_delta(&context)?;
+    let execution = draft.execution(run, x)?;
+    let (branch, place) = (execution.branch, execution.place.clone());
+    let Some(output) = output.filter(|_| draft.plan(run).is_ok_and(|plan| plan.reads_output(&place.step)))
+    else {
+        return Ok(context);
+    };
+    let size = output.to_string().len();
+    if size > OUTPUT_SIZE {
+        let what = Warning::OutputTooLarge(size as u64);
+        draft.on_run(run, RunEvent::Warned { branch, place, what });
+    } else {
+        context.insert(output_key(&place.step).to_string(), output.clone());
+    }
+    Ok(context)
 }
 
 fn missing_artifacts(body: &Body, execution: &Execution) -> Vec<String> {
@@ -97,22 +173,20 @@ fn missing_artifacts(body: &Body, execution: &Execution) -> Vec<String> {
     body.outputs.iter().filter(|output| !made(&output.name)).map(|output| output.name.to_string()).collect()
 }
 
-/// Completes an execution and goes on behind it.
-pub fn complete(
-    draft: &mut Draft<'_>,
-    run: RunId,
-    x: ExecNo,
-    output: Option<Value>,
-    usage: Usage,
-) -> Result<(), Rejection> {
+/// Completes an execution and continues behind it, with what its work left before a person looked.
+pub fn complete(draft: &mut Draft<'_>, run: RunId, x: ExecNo, finished: Finished) -> Result<(), Rejection> {
+    let Finished { output, mut context, usage } = finished;
     let execution = draft.execution(run, x)?;
     let (branch, place) = (execution.branch, execution.place.clone());
+    if let Some(handed) = &execution.handed {
+        context.extend(handed.context.clone());
+    }
     let records: Vec<_> = execution.artifacts.iter().map(|output| output.made.record).collect();
     for record in records {
         draft.on_run(run, RunEvent::ArtifactPromoted { x, record });
     }
     draft.on_run(run, RunEvent::ExecutionCompleted { x, output, usage });
-    step_done(draft, run, branch, &place)
+    step_done(draft, run, branch, &place, &context)
 }
 
 /// An attempt failed: another one follows, or the step has failed for good.
@@ -150,17 +224,18 @@ pub fn fail_for_good(
         }
         OnFailure::Rollback | OnFailure::Pause => pause_after_failure(draft, run, x),
         OnFailure::Fail => {
-            let name = step_name(draft, run, x)?;
-            stop_steps(draft, run, &Failure::new(FailureKind::RunFailed, "another step of the run failed"))?;
-            draft.on_run(run, RunEvent::Failed { reason: Some(format!("“{name}” failed").into()) });
-            close_run(draft, run)
+            let reason = format!("“{}” failed", step_name(draft, run, x)?);
+            fail_run(draft, run, &reason)
         }
-        OnFailure::Skip => {
-            let execution = draft.execution(run, x)?;
-            draft.on_run(run, RunEvent::PassedOver { x });
-            step_done(draft, run, execution.branch, &execution.place)
-        }
+        OnFailure::Skip => pass_over(draft, run, x),
     }
+}
+
+/// Continues without the result of a step that has failed for good.
+fn pass_over(draft: &mut Draft<'_>, run: RunId, x: ExecNo) -> Result<(), Rejection> {
+    let execution = draft.execution(run, x)?;
+    draft.on_run(run, RunEvent::PassedOver { x });
+    step_done(draft, run, execution.branch, &execution.place, &Map::new())
 }
 
 fn pause_after_failure(draft: &mut Draft<'_>, run: RunId, x: ExecNo) -> Result<(), Rejection> {
@@ -195,11 +270,9 @@ mod tests {
 
     /// A step that fails in its own way, one beside it, and one behind both.
     fn beside(on_failure: OnFailure) -> Arc<Plan> {
-        let step = |id: &str, after: &[&str]| PlanStep {
-            id: StepId::new(id),
-            name: id.into(),
-            after: after.iter().map(|id| StepId::new(id)).collect(),
-            kind: PlanKind::Step,
+        let step = |id: &str, after: &[&str]| {
+            let after = after.iter().map(|id| StepId::new(id)).collect();
+            PlanStep::new(StepId::new(id), after, PlanKind::Step)
         };
         let mut fails = Body::command(["any"]);
         fails.policy.on_failure = on_failure;
@@ -207,7 +280,7 @@ mod tests {
         let bodies = [("fails", Arc::new(fails)), ("beside", plain.clone()), ("end", plain)];
         let bodies = bodies.into_iter().map(|(id, body)| (StepId::new(id), body)).collect();
         let steps = vec![step("fails", &[]), step("beside", &[]), step("end", &["fails", "beside"])];
-        Arc::new(Plan { steps, bodies })
+        Arc::new(Plan { steps, bodies, ..Plan::default() })
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::asks;
 use crate::decision::Draft;
 use crate::event::{Place, RunEvent, Text};
 use crate::plan::NodeShape;
+use crate::state::run::FrontDelta;
 use crate::{BranchNo, NodeNo, Rejection, RollbackId, RunId};
 
 /// Why a run continues from an older node.
@@ -17,6 +18,13 @@ pub enum BranchCause {
         /// The archive's folder.
         archive: Text,
     },
+    /// Files were restored: the current branch is retired, and nothing starts by itself.
+    Recover {
+        /// The recovery.
+        rollback: RollbackId,
+    },
+    /// A client continues beside the branches that there are.
+    Fork,
 }
 
 /// Makes a branch that continues from a node, and enters what there was to do at it, in plan order.
@@ -35,16 +43,36 @@ pub fn branch_from(
     let mut todo: Vec<(usize, Place)> =
         front.todo.iter().filter_map(|place| Some((plan.find(&place.step)?, place.clone()))).collect();
     todo.sort();
-    let BranchCause::Rollback { rollback, archive } = cause;
-    draft.on_run(run, RunEvent::RolledBack { branch, from, retires, rollback, archive });
+    let held = match cause {
+        BranchCause::Rollback { rollback, archive } => {
+            draft.on_run(run, RunEvent::RolledBack { branch, from, retires, rollback, archive });
+            true
+        }
+        BranchCause::Recover { rollback } => {
+            draft.on_run(run, RunEvent::Recovered { branch, from, retires, rollback });
+            true
+        }
+        BranchCause::Fork => {
+            draft.on_run(run, RunEvent::Forked { branch, from });
+            false
+        }
+    };
+    let mut queued = FrontDelta::default();
     for (node, place) in todo {
         let info = &plan.nodes[node];
         match &info.kind {
+            NodeShape::Step if !held && draft.run(run)?.owed.len() >= plan.parallel as usize => {
+                queued.reached.push(place);
+            }
             NodeShape::Step => {
                 let feedback = front.returns.get(&place.step).and_then(|way| way.feedback.clone());
-                let fresh = Fresh { branch, place, position: info.position, held: true, feedback };
+                let fresh = Fresh { branch, place, position: info.position, held, feedback };
                 let x = make_execution(draft, run, fresh)?;
-                asks::begin::ask(draft, run, x)?;
+                if held {
+                    asks::begin::ask(draft, run, x)?;
+                } else {
+                    super::start_or_hold(draft, run, x, true)?;
+                }
             }
             NodeShape::Gate(choice) => {
                 asks::choice::ask(draft, run, branch, place, choice)?;
@@ -52,6 +80,9 @@ pub fn branch_from(
             // What is inside is reached, never the group itself.
             NodeShape::Container { .. } => {}
         }
+    }
+    if !queued.is_empty() {
+        draft.on_run(run, RunEvent::FrontMoved { branch, delta: queued });
     }
     Ok(branch)
 }

@@ -5,11 +5,18 @@
 
 mod attempt;
 mod branch;
+mod passes;
 mod walk;
 
-pub use attempt::{begin_attempt, complete, fail_attempt, fail_for_good, finish_work, start_or_hold};
+pub use attempt::{
+    Finished, begin_attempt, complete, fail_attempt, fail_for_good, finish_work, is_approval_needed,
+    left_behind, start_or_hold,
+};
 pub use branch::{BranchCause, branch_from};
-pub use walk::{close_run, repeat, settle, skip, start_plan, start_waiting, step_done};
+pub use passes::{limit_reached, resume_loops};
+pub use walk::{
+    begin_queued, close_run, fail_run, repeat, settle, skip, start_plan, start_waiting, step_done,
+};
 
 use std::sync::Arc;
 

@@ -3,36 +3,56 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde_json::{Map, Value};
+
+use super::passes::{Stop, is_inside_whole, pause_reason, starts_in_pause};
 use super::{begin_attempt, body_of, missing_dependencies};
 use crate::asks;
+use crate::commands::abort_run::stop_steps;
+use crate::context;
 use crate::decision::Draft;
-use crate::event::{LoopEnd, PauseReason, PipelineEvent, Place, RunEvent, SkipReason, Text};
-use crate::plan::{LoadedPlan, NodeShape};
+use crate::event::{Failure, FailureKind, PauseReason, PipelineEvent, Place, RunEvent, SkipReason, Text};
+use crate::plan::body::SnapshotSpec;
+use crate::plan::{LoadedPlan, NodeShape, OnError};
 use crate::state::run::{
-    Branch, ExecutionState, Front, FrontChange, FrontDelta, Return, Round, RunStatus, Stage,
+    Branch, ExecutionState, Front, FrontChange, FrontDelta, Layer, Return, Round, RunStatus, Stage,
 };
-use crate::{BranchNo, ExecNo, Rejection, RunId, StepId};
+use crate::{BranchNo, ExecNo, Rejection, RunId, SnapshotId, StepId};
 
 /// How many nodes one command may pass: a loop over steps that are all left out ends here.
 const MAX_PASSED: u32 = 10_000;
 
 /// Something still to be done on the way.
-enum Todo {
-    Enter { node: usize, path: Vec<(StepId, u32)> },
-    Done { node: usize, path: Vec<(StepId, u32)> },
+pub(super) enum Todo {
+    Enter {
+        node: usize,
+        path: Vec<(StepId, u32)>,
+    },
+    Done {
+        node: usize,
+        path: Vec<(StepId, u32)>,
+    },
+    /// A loop that stopped between two passes continues.
+    Pass {
+        node: usize,
+        path: Vec<(StepId, u32)>,
+        round: Round,
+    },
 }
 
 /// A walk through the plan. It works on a copy of the branch's front, and writes down at its end what the events on the
 /// way do not imply.
-struct Walk {
-    run: RunId,
-    branch: BranchNo,
-    plan: Arc<LoadedPlan>,
-    todo: Vec<Todo>,
+pub(super) struct Walk {
+    pub run: RunId,
+    pub branch: BranchNo,
+    pub plan: Arc<LoadedPlan>,
+    pub todo: Vec<Todo>,
     /// Whether this walk begins the run: its first steps begin with it.
     first: bool,
-    front: Front,
+    pub front: Front,
     delta: FrontDelta,
+    /// What ends the walk before everything is reached.
+    pub stop: Option<Stop>,
 }
 
 /// Enters the nodes that a run begins with.
@@ -44,15 +64,17 @@ pub fn start_plan(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
     walk.go(draft)
 }
 
-/// Continues after a step, gate or container that is done.
+/// Continues after a step, gate or container that is done, with what it leaves in the context.
 pub fn step_done(
     draft: &mut Draft<'_>,
     run: RunId,
     branch: BranchNo,
     place: &Place,
+    context: &Map<String, Value>,
 ) -> Result<(), Rejection> {
     let mut walk = Walk::on(draft, run, branch)?;
     let node = walk.find(&place.step)?;
+    walk.merge_context(context)?;
     walk.todo.push(Todo::Done { node, path: place.path.clone() });
     walk.go(draft)
 }
@@ -126,11 +148,11 @@ pub fn repeat(
 }
 
 impl Walk {
-    fn on(draft: &Draft<'_>, run: RunId, branch: BranchNo) -> Result<Self, Rejection> {
+    pub(super) fn on(draft: &Draft<'_>, run: RunId, branch: BranchNo) -> Result<Self, Rejection> {
         let missing = || Rejection::NotFound { what: "branch", id: format!("{} of run {run}", branch.0) };
         let front = draft.run(run)?.graph.branch(branch).ok_or_else(missing)?.front.clone();
         let (plan, delta) = (draft.plan(run)?, FrontDelta::default());
-        Ok(Self { run, branch, plan, todo: Vec::new(), first: false, front, delta })
+        Ok(Self { run, branch, plan, todo: Vec::new(), first: false, front, delta, stop: None })
     }
 
     fn find(&self, step: &StepId) -> Result<usize, Rejection> {
@@ -138,8 +160,25 @@ impl Walk {
         self.plan.find(step).ok_or_else(missing)
     }
 
+    /// Adds what a step leaves in the context. Values that the plan calls ephemeral were for the step that ends here.
+    fn merge_context(&mut self, delta: &Map<String, Value>) -> Result<(), Rejection> {
+        let plan = self.plan.clone();
+        let ephemeral = |key: &Text| plan.declared_layer(key) == Some(Layer::Ephemeral);
+        let over = self.front.context.iter().filter(|(key, var)| {
+            var.layer == Layer::Ephemeral && !delta.contains_key(&***key) && ephemeral(key)
+        });
+        let over: Vec<Text> = over.map(|(key, _)| key.clone()).collect();
+        for key in over {
+            self.change(FrontChange::Context(key, None));
+        }
+        for change in context::changes(&self.front, &plan, delta)? {
+            self.change(change);
+        }
+        Ok(())
+    }
+
     /// Changes the front in a way that no other event implies.
-    fn change(&mut self, change: FrontChange) {
+    pub(super) fn change(&mut self, change: FrontChange) {
         self.front.apply(&change);
         self.delta.changes.push(change);
     }
@@ -162,16 +201,18 @@ impl Walk {
         }
     }
 
-    fn push_all(&mut self, nodes: &[usize], path: &[(StepId, u32)]) {
+    pub(super) fn push_all(&mut self, nodes: &[usize], path: &[(StepId, u32)]) {
         // The list is worked off from its end, so the first node goes on last.
         for node in nodes.iter().rev() {
             self.todo.push(Todo::Enter { node: *node, path: path.to_vec() });
         }
     }
 
-    fn go(mut self, draft: &mut Draft<'_>) -> Result<(), Rejection> {
+    pub(super) fn go(mut self, draft: &mut Draft<'_>) -> Result<(), Rejection> {
         let mut passed = 0;
-        while let Some(todo) = self.todo.pop() {
+        while self.stop.is_none()
+            && let Some(todo) = self.todo.pop()
+        {
             passed += 1;
             if passed > MAX_PASSED {
                 return Err(Rejection::LimitReached {
@@ -182,10 +223,20 @@ impl Walk {
             match todo {
                 Todo::Enter { node, path } => self.enter(draft, node, path)?,
                 Todo::Done { node, path } => self.done(draft, node, path)?,
+                Todo::Pass { node, path, round } => self.next_pass(draft, node, path, round)?,
             }
         }
         self.write_moved(draft)?;
-        settle(draft, self.run)
+        match self.stop {
+            Some(Stop::Failed(reason)) => fail_run(draft, self.run, &reason),
+            Some(Stop::AtLimit) => {
+                if !draft.run(self.run)?.pause_requested {
+                    draft.on_run(self.run, RunEvent::PauseAsked {});
+                }
+                settle(draft, self.run)
+            }
+            None => settle(draft, self.run),
+        }
     }
 
     /// Writes down what the events of the walk do not imply.
@@ -211,15 +262,30 @@ impl Walk {
         let place = self.place(&info.id, &path);
         let branch = self.branch;
         if self.front.skips.contains(&info.id) {
-            if let Some(change) = self.front.child_done(&place) {
-                self.change(change);
-            }
-            draft.on_run(self.run, RunEvent::StepSkipped { branch, place, why: SkipReason::Choice });
-            self.todo.push(Todo::Done { node, path });
+            self.pass_by(draft, node, path, place, SkipReason::Choice);
             return Ok(());
+        }
+        if let Some(when) = &info.when {
+            let found = self.evaluate(draft, &when.expr, &place, &path);
+            if !found.map_or(when.on_error == OnError::Enter, |found| found.holds) {
+                self.pass_by(draft, node, path, place, SkipReason::Condition);
+                return Ok(());
+            }
         }
         match &info.kind {
             NodeShape::Step => {
+                let body = plan.bodies.get(&info.id);
+                if let Some(spec) = body.and_then(|body| body.passing_snapshot()) {
+                    self.take_snapshot(draft, spec)?;
+                    self.pass(node, path, &place);
+                    return Ok(());
+                }
+                // Fewer than so many work at once. What waits has no execution until its turn comes.
+                if draft.run(self.run)?.owed.len() >= plan.parallel as usize {
+                    self.front.reach(place.clone());
+                    self.delta.reached.push(place);
+                    return Ok(());
+                }
                 let feedback = self.front.returns.get(&info.id).and_then(|way| way.feedback.clone());
                 let fresh = Fresh { branch, place, position: info.position, held: false, feedback };
                 let x = make_execution(draft, self.run, fresh)?;
@@ -228,20 +294,41 @@ impl Walk {
             NodeShape::Gate(choice) => {
                 asks::choice::ask(draft, self.run, branch, place, choice)?;
             }
-            NodeShape::Container { .. } => self.begin_pass(node, path, 1),
+            NodeShape::Container { .. } => self.enter_container(draft, node, path)?,
         }
         Ok(())
     }
 
-    /// Enters a group, or a loop for one more pass.
-    fn begin_pass(&mut self, node: usize, mut path: Vec<(StepId, u32)>, iteration: u32) {
-        let plan = self.plan.clone();
-        let info = &plan.nodes[node];
-        let NodeShape::Container { roots, children, times, .. } = &info.kind else { return };
-        let round = Round { iteration, of: Some(*times), max: *times, left: *children };
-        self.change(FrontChange::Round(info.id.clone(), Some(round)));
-        path.push((info.id.clone(), iteration));
-        self.push_all(roots, &path);
+    /// Leaves out a node that was reached.
+    fn pass_by(
+        &mut self,
+        draft: &mut Draft<'_>,
+        node: usize,
+        path: Vec<(StepId, u32)>,
+        place: Place,
+        why: SkipReason,
+    ) {
+        self.pass(node, path, &place);
+        draft.on_run(self.run, RunEvent::StepSkipped { branch: self.branch, place, why });
+    }
+
+    /// A node that was reached is done without a visit.
+    fn pass(&mut self, node: usize, path: Vec<(StepId, u32)>, place: &Place) {
+        if let Some(change) = self.front.child_done(place) {
+            self.change(change);
+        }
+        self.todo.push(Todo::Done { node, path });
+    }
+
+    /// Saves the state in passing. The snapshot hangs off the command's own node, so that what is behind it is in its front.
+    fn take_snapshot(&self, draft: &mut Draft<'_>, spec: &SnapshotSpec) -> Result<(), Rejection> {
+        let missing = || Rejection::NotFound { what: "branch", id: self.branch.0.to_string() };
+        let at = draft.run(self.run)?.graph.branch(self.branch).ok_or_else(missing)?.head;
+        let snapshot = SnapshotId(draft.ids.mint());
+        let (trigger, tags) = (spec.trigger.clone(), spec.tags.clone());
+        let taken = RunEvent::SnapshotTaken { at, snapshot, trigger, tags, tree: None, output: None };
+        draft.on_run(self.run, taken);
+        Ok(())
     }
 
     fn done(
@@ -264,7 +351,7 @@ impl Walk {
         }
         self.push_all(&ready, &path);
         if let Some(parent) = info.parent {
-            self.child_done(draft, parent, path);
+            self.child_done(draft, parent, path)?;
         }
         Ok(())
     }
@@ -291,32 +378,22 @@ impl Walk {
         all
     }
 
-    /// A child of a container is done: makes another pass, or leaves it.
-    fn child_done(&mut self, draft: &mut Draft<'_>, parent: usize, mut path: Vec<(StepId, u32)>) {
-        let plan = self.plan.clone();
-        let info = &plan.nodes[parent];
-        let NodeShape::Container { times, is_loop, .. } = &info.kind else { return };
-        let Some(round) = self.front.rounds.get(&info.id).copied().filter(|round| round.left == 0) else {
-            return;
+    /// A child of a container is done. After the last one the pass is.
+    fn child_done(
+        &mut self,
+        draft: &mut Draft<'_>,
+        parent: usize,
+        mut path: Vec<(StepId, u32)>,
+    ) -> Result<(), Rejection> {
+        let step = &self.plan.nodes[parent].id;
+        let Some(round) = self.front.rounds.get(step).copied().filter(|round| round.left == 0) else {
+            return Ok(());
         };
         path.pop();
-        if round.iteration < *times {
-            self.begin_pass(parent, path, round.iteration + 1);
-            return;
-        }
-        let place = self.place(&info.id, &path);
-        self.change(FrontChange::Round(info.id.clone(), None));
-        if let Some(change) = self.front.child_done(&place) {
-            self.change(change);
-        }
-        if *is_loop {
-            let (branch, why) = (self.branch, LoopEnd::Count);
-            draft.on_run(self.run, RunEvent::LoopEnded { branch, place, why });
-        }
-        self.todo.push(Todo::Done { node: parent, path });
+        self.pass_done(draft, parent, path, round)
     }
 
-    fn place(&self, step: &StepId, path: &[(StepId, u32)]) -> Place {
+    pub(super) fn place(&self, step: &StepId, path: &[(StepId, u32)]) -> Place {
         // Inside a loop the iteration tells visits apart; `visit` counts repeats by a person, of the step
         // itself and of what is around it.
         let repeats = |step: &StepId| self.front.visits.get(step).map_or(0, |times| times - 1);
@@ -370,9 +447,37 @@ pub fn make_execution(draft: &mut Draft<'_>, run: RunId, fresh: Fresh) -> Result
             max_revisions: body.policy.max_revisions,
             held: fresh.held,
             feedback: fresh.feedback,
+            outside: body.is_outside(),
         },
     );
     Ok(x)
+}
+
+/// Begins steps that wait for others to end, while fewer attempts have work owed than the plan allows.
+pub fn begin_queued(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
+    loop {
+        let (state, plan) = (draft.run(run)?, draft.plan(run)?);
+        if state.status != RunStatus::InProgress || state.owed.len() >= plan.parallel as usize {
+            return Ok(());
+        }
+        let pauses = state.pause_requested;
+        let next = state.live_branches().find_map(|(no, branch)| {
+            let place = branch.queued.front().filter(|place| !pauses || starts_in_pause(&plan, place))?;
+            let feedback = branch.front.returns.get(&place.step).and_then(|way| way.feedback.clone());
+            Some((no, place.clone(), feedback))
+        });
+        let Some((branch, place, feedback)) = next else { return Ok(()) };
+        let position = plan.find(&place.step).map_or(0, |node| plan.nodes[node].position);
+        let x = make_execution(draft, run, Fresh { branch, place, position, held: false, feedback })?;
+        super::start_or_hold(draft, run, x, true)?;
+    }
+}
+
+/// The run has failed: what works is stopped.
+pub fn fail_run(draft: &mut Draft<'_>, run: RunId, reason: &str) -> Result<(), Rejection> {
+    stop_steps(draft, run, &Failure::new(FailureKind::RunFailed, "another step of the run failed"))?;
+    draft.on_run(run, RunEvent::Failed { reason: Some(reason.into()) });
+    close_run(draft, run)
 }
 
 /// After steps have moved: pauses when that was asked for and nothing works any more, and ends the run when
@@ -393,7 +498,11 @@ pub fn settle(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
     let mut failed = false;
     for (_, execution) in state.active() {
         match execution.state {
-            ExecutionState::Pending | ExecutionState::AwaitingStart | ExecutionState::Completed => {}
+            // A client that may never call again does not hold up a pause.
+            ExecutionState::Pending
+            | ExecutionState::AwaitingStart
+            | ExecutionState::Working(Stage::Client)
+            | ExecutionState::Completed => {}
             ExecutionState::Failed => failed = true,
             ExecutionState::AwaitingComplete
             | ExecutionState::Working(
@@ -407,7 +516,11 @@ pub fn settle(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
             ) => return Ok(()),
         }
     }
-    let reason = if failed { PauseReason::StepFailed } else { PauseReason::Asked };
+    let reason = pause_reason(draft, run, failed)?;
+    // A loop that pauses between passes only ends its pass first.
+    if reason == PauseReason::Asked && is_inside_whole(draft, run)? {
+        return Ok(());
+    }
     draft.on_run(run, RunEvent::Paused { reason });
     Ok(())
 }
@@ -444,8 +557,10 @@ pub(super) fn start_if_free(
     automatic: bool,
 ) -> Result<(), Rejection> {
     let state = draft.run(run)?;
-    let moving = state.status == RunStatus::InProgress && !state.pause_requested;
-    let held = state.execution(x).is_some_and(|e| e.held_back);
+    let Some(execution) = state.execution(x) else { return Ok(()) };
+    let held = execution.held_back;
+    let pauses = state.pause_requested && !starts_in_pause(&*draft.plan(run)?, &execution.place);
+    let moving = state.status == RunStatus::InProgress && !pauses;
     if automatic && moving && !held && missing_dependencies(draft, run, x)?.is_empty() {
         let body = body_of(draft, run, x)?;
         return begin_attempt(draft, run, x, 0, 1, &body);

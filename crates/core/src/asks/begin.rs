@@ -1,5 +1,7 @@
 //! A step that starts by hand.
 
+use serde_json::Map;
+
 use super::Answered;
 use crate::advance;
 use crate::decision::Draft;
@@ -24,7 +26,7 @@ pub(crate) fn answer(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rej
     }
     require_dependencies(draft, run, x)?;
     let body = advance::body_of(draft, run, x)?;
-    if body.policy.approve_start.is_needed() {
+    if advance::is_approval_needed(draft, run, x, &body.policy.approve_start, &Map::new())? {
         return super::start::ask(draft, run, x);
     }
     advance::begin_attempt(draft, run, x, 0, 1, &body)

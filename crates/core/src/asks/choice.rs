@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::Map;
+
 use super::Answered;
 use crate::advance;
 use crate::commands::abort_run;
@@ -46,7 +48,7 @@ pub(crate) fn answer(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rej
         },
     );
     match &option.action {
-        ChoiceAction::Continue => advance::step_done(draft, run, branch, place),
+        ChoiceAction::Continue => advance::step_done(draft, run, branch, place, &Map::new()),
         ChoiceAction::Skip(steps) => advance::skip(draft, run, branch, place, steps),
         ChoiceAction::Repeat(step) => advance::repeat(draft, run, branch, place, step, feedback.as_ref()),
         ChoiceAction::Pause => pause(draft, run),
@@ -75,7 +77,7 @@ pub fn ask_again(draft: &mut Draft<'_>, run: RunId, decides: bool) -> Result<(),
             let digest = draft.run(run)?.gates.get(&gate).ok_or_else(missing)?.digest;
             let (assurance, option) = (envelope.assurance, option.label.clone());
             draft.on_run(run, RunEvent::GateAnswered { gate, digest, assurance, option, feedback: None });
-            advance::step_done(draft, run, branch, &place)?;
+            advance::step_done(draft, run, branch, &place, &Map::new())?;
         }
     }
     Ok(())
@@ -116,7 +118,7 @@ mod tests {
 
     fn step(id: &str, after: &[&str], kind: PlanKind) -> PlanStep {
         let after = after.iter().map(|id| StepId::new(id)).collect();
-        PlanStep { id: StepId::new(id), name: id.into(), after, kind }
+        PlanStep::new(StepId::new(id), after, kind)
     }
 
     fn gate(options: &[(&str, ChoiceAction)]) -> PlanKind {
@@ -131,7 +133,7 @@ mod tests {
     fn plan(steps: Vec<PlanStep>) -> Arc<Plan> {
         let ids = steps.iter().filter(|step| step.kind == PlanKind::Step).map(|step| step.id.clone());
         let bodies = ids.map(|id| (id, Arc::new(Body::command(["any"])))).collect();
-        Arc::new(Plan { steps, bodies })
+        Arc::new(Plan { steps, bodies, ..Plan::default() })
     }
 
     /// A draft, a question about it, and a step behind both.
@@ -326,7 +328,7 @@ mod tests {
     }
 
     fn resume_deciding() -> When {
-        on_run(1, RunCommand::Resume { decides: true })
+        on_run(1, RunCommand::Resume { decides: true, max: None })
     }
 
     #[test]

@@ -1,7 +1,11 @@
-//! A step that has failed for good: a retry tries it once more, beyond its automatic attempts.
+//! A step that has failed for good: a retry tries it once more, beyond its automatic attempts. Outside pipelines a run
+//! can also continue without it, or end.
+
+use serde_json::Map;
 
 use super::Answered;
 use crate::advance;
+use crate::commands::abort_run;
 use crate::decision::Draft;
 use crate::event::{FailureKind, RunEvent};
 use crate::state::run::{Ask, ExecutionState, RunStatus};
@@ -28,8 +32,14 @@ pub fn ask_all(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
 
 /// The rule.
 pub(crate) fn answer(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rejection> {
-    if &*at.answer.option != "retry" {
-        return Err(at.no_such_option());
+    match &*at.answer.option {
+        "retry" => {}
+        "skip" if !at.in_pipeline => return skip(draft, at),
+        "abort" if !at.in_pipeline => {
+            say(draft, at);
+            return abort_run::decide(draft, at.run, at.answer.feedback.as_ref());
+        }
+        _ => return Err(at.no_such_option()),
     }
     let (run, x, gate, digest, assurance) = (at.run, at.x()?, at.id, at.gate.digest, at.assurance);
     advance::require_present_definition(draft, run)?;
@@ -42,6 +52,22 @@ pub(crate) fn answer(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rej
     let (revision, attempt) =
         if revision { (execution.revision + 1, 1) } else { (execution.revision, execution.attempt + 1) };
     advance::begin_attempt(draft, run, x, revision, attempt, &body)
+}
+
+/// The run continues without the result of the step.
+fn skip(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rejection> {
+    let (run, x) = (at.run, at.x()?);
+    say(draft, at);
+    let execution = draft.execution(run, x)?;
+    draft.on_run(run, RunEvent::PassedOver { x });
+    go_on(draft, run)?;
+    advance::step_done(draft, run, execution.branch, &execution.place, &Map::new())
+}
+
+fn say(draft: &mut Draft<'_>, at: &Answered<'_>) {
+    let (gate, digest, assurance) = (at.id, at.gate.digest, at.assurance);
+    let (option, feedback) = (at.answer.option.clone(), at.answer.feedback.clone());
+    draft.on_run(at.run, RunEvent::GateAnswered { gate, digest, assurance, option, feedback });
 }
 
 /// The run moves again. While other steps stand at failed it pauses when nothing works any more.

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::Answered;
-use crate::advance;
+use crate::advance::{self, Finished};
 use crate::command::{Answer, Fields, Upload};
 use crate::decision::Draft;
 use crate::definition::{Fault, FieldType, FormFormat, InputField};
-use crate::event::{Made, RunEvent, Text, Usage};
+use crate::event::{Made, RunEvent, Text};
 use crate::facts::Verdict;
 use crate::plan::body::{Body, Form};
 use crate::state::run::Ask;
@@ -40,7 +40,7 @@ pub(crate) fn answer(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rej
     for made in outputs {
         draft.on_run(run, RunEvent::ArtifactMade { x, made });
     }
-    advance::finish_work(draft, run, x, None, Usage::default())
+    advance::finish_work(draft, run, x, Finished::default())
 }
 
 /// A form with its values.

@@ -1,7 +1,7 @@
 //! What is to be done about a result that did not pass its check: try again with advice, accept it as it is, or stop.
 
 use super::{Answered, input};
-use crate::advance;
+use crate::advance::{self, Finished};
 use crate::decision::Draft;
 use crate::event::{Failure, FailureKind, RunEvent, Usage};
 use crate::plan::body::OnFailure;
@@ -30,10 +30,13 @@ pub(crate) fn answer(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rej
                 run,
                 RunEvent::Approved { x, gate, digest, assurance, of: AskKind::Guidance, edited: false },
             );
-            if advance::body_of(draft, run, x)?.policy.approve_complete.is_needed() {
+            let body = advance::body_of(draft, run, x)?;
+            let left = draft.execution(run, x)?.handed.as_ref().map(|handed| handed.context.clone());
+            let approval = &body.policy.approve_complete;
+            if advance::is_approval_needed(draft, run, x, approval, &left.unwrap_or_default())? {
                 return super::result::ask(draft, run, x);
             }
-            advance::complete(draft, run, x, None, Usage::default())
+            advance::complete(draft, run, x, Finished::default())
         }
         "stop" => {
             let feedback = at.answer.feedback.clone();

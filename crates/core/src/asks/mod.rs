@@ -2,6 +2,7 @@
 
 mod approvals;
 pub mod begin;
+pub mod blocked;
 pub mod budget;
 pub mod choice;
 pub mod failed;
@@ -31,6 +32,7 @@ pub(crate) struct Answered<'a> {
     pub gate: Arc<Gate>,
     pub answer: &'a Answer,
     pub assurance: Assurance,
+    pub in_pipeline: bool,
 }
 
 impl Answered<'_> {
@@ -41,13 +43,14 @@ impl Answered<'_> {
 
     /// The option that was picked is none of those that are offered.
     fn no_such_option(&self) -> Rejection {
-        let fault = Fault::at("/option", format!("one of: {}", options(&self.gate.ask).join(", ")));
+        let offered = options(&self.gate.ask, self.in_pipeline);
+        let fault = Fault::at("/option", format!("one of: {}", offered.join(", ")));
         Rejection::Invalid(vec![fault])
     }
 }
 
-/// The options of a question.
-pub fn options(ask: &Ask) -> Vec<String> {
+/// The options of a question. A pipeline goes back where others leave a failed step out.
+pub fn options(ask: &Ask, in_pipeline: bool) -> Vec<String> {
     let fixed: &[&str] = match ask {
         Ask::Begin => &["start"],
         Ask::Start => &["approve", "reject"],
@@ -55,8 +58,9 @@ pub fn options(ask: &Ask) -> Vec<String> {
         Ask::Guidance => &["retry", "accept", "stop"],
         Ask::Budget(..) => &["raise", "stop"],
         Ask::Result => &["approve", "revise"],
-        Ask::Failed => &["retry"],
-        Ask::Blocked => &[],
+        Ask::Failed if in_pipeline => &["retry"],
+        Ask::Failed => &["retry", "skip", "abort"],
+        Ask::Blocked => &["retry", "accept", "abort"],
         Ask::Choice(choice) => {
             return choice.options.iter().map(|option| option.label.to_string()).collect();
         }
@@ -97,7 +101,22 @@ pub(crate) fn in_effect(execution: &Execution, answer: &Answer) -> bool {
 pub fn open(draft: &mut Draft<'_>, run: RunId, x: ExecNo, ask: Ask) -> Result<(), Rejection> {
     let gate = GateId(draft.ids.mint());
     let digest = shown(draft, run, gate, &ask, Some(x), &[])?;
-    let (minimum, expires) = (Level::default(), None);
+    let body = body_of(draft, run, x)?;
+    let approval = match &ask {
+        Ask::Start => Some(&body.policy.approve_start),
+        Ask::Result => Some(&body.policy.approve_complete),
+        Ask::Begin
+        | Ask::Form
+        | Ask::Input
+        | Ask::Guidance
+        | Ask::Budget(..)
+        | Ask::Choice(_)
+        | Ask::Failed
+        | Ask::Blocked => None,
+    };
+    let minimum = approval.map_or_else(Level::default, |approval| approval.minimum);
+    let minutes = approval.and_then(|approval| approval.expires);
+    let expires = minutes.map(|minutes| draft.envelope.at.plus_seconds(u64::from(minutes) * 60));
     draft.on_run(run, RunEvent::Asked { x, gate, ask, digest, minimum, expires });
     Ok(())
 }
@@ -130,6 +149,7 @@ pub fn shown(
             "body": body,
             "artifacts": artifacts,
             "fields": execution.fields,
+            "handed": execution.handed.as_ref().map(|handed| (&handed.output, &handed.context)),
             "verdict": execution.verdict,
             "feedback": execution.feedback,
             "failure": execution.last_error.as_ref().map(|(_, failure)| failure),

@@ -3,10 +3,10 @@
 
 use super::Answered;
 use super::approvals::{self, Asker};
-use crate::advance;
+use crate::advance::{self, Finished};
 use crate::decision::Draft;
 use crate::definition::Fault;
-use crate::event::{Failure, FailureKind, Made, RunEvent, Usage};
+use crate::event::{Blocker, Failure, FailureKind, Made, RunEvent, Usage};
 use crate::state::run::{Ask, AskKind, Execution};
 use crate::{ArtifactRecordId, ExecNo, Rejection, RunId};
 
@@ -40,7 +40,7 @@ fn approve(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rejection> {
     for made in made {
         draft.on_run(run, RunEvent::ArtifactMade { x, made });
     }
-    advance::complete(draft, run, x, None, Usage::default())
+    advance::complete(draft, run, x, Finished::default())
 }
 
 /// The outputs that the person changed.
@@ -65,7 +65,15 @@ fn revise(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rejection> {
     };
     let execution = draft.execution(run, x)?;
     let (revision, allowed) = (execution.revision + 1, execution.max_revisions);
+    let message = feedback.clone();
     draft.on_run(run, RunEvent::RevisionAsked { x, gate, digest, assurance, feedback });
+    if let Some(call) = execution.handed.as_ref().and_then(|handed| handed.call) {
+        // A client hears of it where its call led to, and hands in another result from there.
+        let why = vec![Blocker { code: "CHANGES_REQUESTED".into(), message, about: None }];
+        let (at, attempt) = (call.at, call.attempt);
+        draft.on_run(run, RunEvent::Blocked { x, at, attempt, why, changes: true });
+        return Ok(());
+    }
     let body = advance::body_of(draft, run, x)?;
     if revision > allowed {
         let message = format!("a change was asked for after {allowed} revisions, which is the maximum");

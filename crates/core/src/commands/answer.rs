@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use holdpoint_planted::{Bug, planted};
 
-use super::{wrong_execution, wrong_run};
+use super::{advance, wrong_execution, wrong_run};
 use crate::asks::{self, Answered};
 use crate::assurance::Level;
 use crate::command::{Answer, Target};
@@ -23,7 +23,10 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, answer: &Answer) -> Result<(), 
     }
     require_level(draft, id, &gate)?;
     require_digest(answer, id, &gate)?;
-    let answered = Answered { run, id, gate, answer, assurance: draft.envelope.assurance };
+    // A gate of another branch of a completed run opens the run again.
+    advance::reopen(draft, run)?;
+    let in_pipeline = draft.run(run)?.pipeline().is_some();
+    let answered = Answered { run, id, gate, answer, assurance: draft.envelope.assurance, in_pipeline };
     match answer.kind {
         AskKind::Begin => asks::begin::answer(draft, &answered),
         AskKind::Start => asks::start::answer(draft, &answered),
@@ -34,8 +37,7 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, answer: &Answer) -> Result<(), 
         AskKind::Result => asks::result::answer(draft, &answered),
         AskKind::Choice => asks::choice::answer(draft, &answered),
         AskKind::Failed => asks::failed::answer(draft, &answered),
-        // Nothing asks this yet, so no such gate is open.
-        AskKind::Blocked => Err(Rejection::GateAnswered { gate: id }),
+        AskKind::Blocked => asks::blocked::answer(draft, &answered),
     }
 }
 
@@ -99,6 +101,10 @@ fn closed(draft: &Draft<'_>, run: RunId, gate: GateId) -> Result<Rejection, Reje
 /// A paused run takes decisions about what is there: a result, a failure, and a start that may not be.
 fn require_moving(draft: &Draft<'_>, run: RunId, answer: &Answer) -> Result<(), Rejection> {
     let status = draft.run(run)?.status;
+    if status == RunStatus::Completed {
+        // Its gate is open, so it is one of another branch.
+        return Ok(());
+    }
     let takes = match (answer.kind, &*answer.option) {
         (AskKind::Result | AskKind::Failed, _) | (AskKind::Start, "reject") => status.is_active(),
         (_, _) => status == RunStatus::InProgress,

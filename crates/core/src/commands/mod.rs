@@ -2,6 +2,7 @@
 
 pub mod abort_run;
 pub mod add_checkpoint;
+pub mod advance;
 pub mod answer;
 pub mod apply_pipeline;
 pub mod begin_run;
@@ -13,10 +14,12 @@ pub mod end_archive;
 pub mod fail_run;
 pub mod fire_timer;
 pub mod issue_token;
+pub mod mark_critical;
 pub mod pause_run;
 pub mod queue_note;
 pub mod record_drift;
 pub mod record_outcome;
+pub mod recover;
 pub mod remove_checkpoint;
 pub mod reorder_checkpoints;
 pub mod restart_attempt;
@@ -26,11 +29,13 @@ pub mod revoke_token;
 pub mod roll_back;
 pub mod seal_heads;
 pub mod start_run;
+pub mod take_snapshot;
 pub mod undo_rollback;
 pub mod update_checkpoint;
 pub mod update_pipeline;
 pub mod write_journal;
 
+use crate::advance::begin_queued;
 use crate::command::{Command, Envelope, HomeCommand, PipelineCommand, RunCommand};
 use crate::decision::{Decision, Draft, World};
 use crate::facts::Facts;
@@ -90,7 +95,7 @@ fn run(draft: &mut Draft<'_>, id: RunId, command: &RunCommand) -> Result<(), Rej
         RunCommand::Begin => begin_run::decide(draft, id),
         RunCommand::Answer(command) => answer::decide(draft, id, command),
         RunCommand::Pause => pause_run::decide(draft, id),
-        RunCommand::Resume { decides } => resume_run::decide(draft, id, *decides),
+        RunCommand::Resume { decides, max } => resume_run::decide(draft, id, *decides, *max),
         RunCommand::Abort(reason) => abort_run::decide(draft, id, reason.as_ref()),
         RunCommand::Fail(reason) => fail_run::decide(draft, id, reason.as_ref()),
         RunCommand::Cancel(x) => cancel_execution::decide(draft, id, *x),
@@ -98,7 +103,14 @@ fn run(draft: &mut Draft<'_>, id: RunId, command: &RunCommand) -> Result<(), Rej
         RunCommand::RecordOutcome(command) => record_outcome::decide(draft, id, command),
         RunCommand::RestartAttempt(effect) => restart_attempt::decide(draft, id, *effect),
         RunCommand::FireTimer(timer) => fire_timer::decide(draft, id, *timer),
-    }
+        RunCommand::Advance(command) => advance::decide(draft, id, command),
+        RunCommand::TakeSnapshot(command) => take_snapshot::decide(draft, id, command),
+        RunCommand::MarkCritical { node, keys } => mark_critical::decide(draft, id, *node, keys),
+        RunCommand::Recover(node) => recover::decide(draft, id, *node),
+        RunCommand::UndoRecovery(rollback) => recover::undo(draft, id, *rollback),
+    }?;
+    // Whatever ended work has made room.
+    begin_queued(draft, id)
 }
 
 /// The streams that a command must be decided on and that were not read yet. To be asked again after they
@@ -143,6 +155,7 @@ pub(crate) fn possible(run: RunStatus, state: ExecutionState) -> Vec<&'static st
             | crate::state::run::Stage::Input
             | crate::state::run::Stage::Guidance
             | crate::state::run::Stage::Budget => vec!["submit", "cancel"],
+            crate::state::run::Stage::Client => vec!["cancel"],
             crate::state::run::Stage::Work
             | crate::state::run::Stage::Check
             | crate::state::run::Stage::Retry => vec!["cancel", "note"],

@@ -13,7 +13,9 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, x: ExecNo, text: &Text) -> Resu
     draft.reply.execution = Some(execution.id);
     match execution.state {
         ExecutionState::Working(Stage::Work | Stage::Check | Stage::Retry) => {}
-        ExecutionState::Working(Stage::Form | Stage::Input | Stage::Guidance | Stage::Budget)
+        ExecutionState::Working(
+            Stage::Client | Stage::Form | Stage::Input | Stage::Guidance | Stage::Budget,
+        )
         | ExecutionState::Pending
         | ExecutionState::AwaitingStart
         | ExecutionState::AwaitingComplete

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use holdpoint_planted::{Bug, planted};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::advance;
+use crate::advance::{self, Finished};
 use crate::asks;
 use crate::budget::Reached;
 use crate::commands::{write_journal, wrong_execution};
 use crate::decision::Draft;
 use crate::event::{Entry, Failure, FailureKind, Made, RunEvent, Text, Usage};
-use crate::plan::body::AfterCheck;
+use crate::plan::body::{AfterCheck, Work};
 use crate::state::run::{EffectId, Part};
-use crate::{ArtifactId, ArtifactRecordId, Digest, ExecNo, Rejection, RunId, StreamId};
+use crate::{ArtifactId, ArtifactRecordId, Digest, ExecNo, Rejection, RunId, SnapshotId, StreamId};
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -42,6 +42,15 @@ pub enum Outcome {
         output: Option<Value>,
         /// What it made.
         artifacts: Vec<Collected>,
+        /// What it leaves in the context; null deletes.
+        context: Map<String, Value>,
+        /// What it cost.
+        usage: Usage,
+    },
+    /// The folder of the run was captured.
+    Captured {
+        /// Its files, already stored.
+        tree: Digest,
         /// What it cost.
         usage: Usage,
     },
@@ -65,6 +74,13 @@ pub enum Outcome {
     },
     /// A budget is used up, and the work goes on where it stands when somebody has raised it.
     OverBudget(Reached),
+}
+
+impl Outcome {
+    /// Work that is done and leaves nothing in the context.
+    pub fn done(output: Option<Value>, artifacts: Vec<Collected>, usage: Usage) -> Self {
+        Self::Done { output, artifacts, context: Map::new(), usage }
+    }
 }
 
 /// An output that was collected.
@@ -94,10 +110,12 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, command: &RecordOutcome) -> Res
     // Before the outcome: the journal takes nothing from an attempt that has ended.
     write_journal::write(draft, run, execution, command.effect, &command.entries)?;
     match (&command.outcome, command.effect.part) {
-        (Outcome::Done { output, artifacts, usage }, Part::Work) => {
+        (Outcome::Done { output, artifacts, context, usage }, Part::Work) => {
             write_outputs(draft, run, x, artifacts)?;
-            advance::finish_work(draft, run, x, output.clone(), *usage)
+            let finished = Finished { output: output.clone(), context: context.clone(), usage: *usage };
+            advance::finish_work(draft, run, x, finished)
         }
+        (Outcome::Captured { tree, usage }, Part::Work) => captured(draft, run, x, *tree, *usage),
         (Outcome::Failed { failure, artifacts, usage }, Part::Work | Part::Check) => {
             write_outputs(draft, run, x, artifacts)?;
             advance::fail_attempt(draft, run, x, failure.clone(), *usage)
@@ -107,7 +125,7 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, command: &RecordOutcome) -> Res
         }
         (Outcome::OverBudget(reached), part) => asks::budget::ask(draft, run, x, *reached, part),
         // The work is still owed: its sender must hear that this is no outcome of it.
-        (Outcome::Done { .. }, Part::Check) => {
+        (Outcome::Done { .. } | Outcome::Captured { .. }, Part::Check) => {
             Err(wrong_execution(draft, run, x, "end a check without a verdict")?)
         }
         (Outcome::Judged { .. }, Part::Work) => {
@@ -145,6 +163,29 @@ fn write_outputs(
     Ok(())
 }
 
+/// The folder was captured: the step is done, and the snapshot hangs off its node.
+fn captured(
+    draft: &mut Draft<'_>,
+    run: RunId,
+    x: ExecNo,
+    tree: Digest,
+    usage: Usage,
+) -> Result<(), Rejection> {
+    let body = advance::body_of(draft, run, x)?;
+    let Work::Snapshot(spec) = &body.work else {
+        return Err(wrong_execution(draft, run, x, "end work that is no snapshot with a folder")?);
+    };
+    let execution = draft.execution(run, x)?;
+    let (branch, place) = (execution.branch, execution.place.clone());
+    draft.on_run(run, RunEvent::ExecutionCompleted { x, output: None, usage });
+    let missing = || Rejection::NotFound { what: "node", id: format!("of {x}") };
+    let at = draft.execution(run, x)?.node.ok_or_else(missing)?;
+    let snapshot = SnapshotId(draft.ids.mint());
+    let (trigger, tags, tree) = (spec.trigger.clone(), spec.tags.clone(), Some(tree));
+    draft.on_run(run, RunEvent::SnapshotTaken { at, snapshot, trigger, tags, tree, output: None });
+    advance::step_done(draft, run, branch, &place, &Map::new())
+}
+
 fn judged(
     draft: &mut Draft<'_>,
     run: RunId,
@@ -156,10 +197,12 @@ fn judged(
     draft.on_run(run, RunEvent::Checked { x, passed, reasons: reasons.to_vec(), usage });
     let body = advance::body_of(draft, run, x)?;
     if passed {
-        if body.policy.approve_complete.is_needed() {
+        let left = draft.execution(run, x)?.handed.as_ref().map(|handed| handed.context.clone());
+        let approval = &body.policy.approve_complete;
+        if advance::is_approval_needed(draft, run, x, approval, &left.unwrap_or_default())? {
             return asks::result::ask(draft, run, x);
         }
-        return advance::complete(draft, run, x, None, Usage::default());
+        return advance::complete(draft, run, x, Finished::default());
     }
     let execution = draft.execution(run, x)?;
     let (revision, attempt, used) = (execution.revision, execution.attempt, execution.check_retries);

@@ -3,18 +3,20 @@
 use super::wrong_run;
 use crate::advance;
 use crate::decision::Draft;
+use crate::definition::Fault;
 use crate::event::RunEvent;
 use crate::state::run::RunStatus;
 use crate::{Rejection, RunId};
 
 /// The rule. A run that is paused because a step failed goes on by retrying, not by resuming.
-pub fn decide(draft: &mut Draft<'_>, run: RunId, decides: bool) -> Result<(), Rejection> {
+pub fn decide(draft: &mut Draft<'_>, run: RunId, decides: bool, max: Option<u32>) -> Result<(), Rejection> {
     let state = draft.run(run)?;
     match state.status {
         RunStatus::Paused => {}
         RunStatus::InProgress if state.pause_requested && state.failed == 0 => {
             draft.on_run(run, RunEvent::PauseDropped {});
-            return advance::start_waiting(draft, run, decides);
+            advance::start_waiting(draft, run, decides)?;
+            return advance::resume_loops(draft, run, max);
         }
         // It pauses because a step failed while others still work.
         RunStatus::InProgress if state.pause_requested => return Err(wrong_run(draft, run, "resume")?),
@@ -27,8 +29,14 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, decides: bool) -> Result<(), Re
         return Err(wrong_run(draft, run, "resume")?);
     }
     advance::require_present_definition(draft, run)?;
+    let at_limit = advance::limit_reached(draft, run)?;
+    if let Some(limit) = at_limit.filter(|limit| max.is_none_or(|max| max <= *limit)) {
+        let message = format!("a loop has made {limit} passes, which is its limit: give a higher one");
+        return Err(Rejection::Invalid(vec![Fault::at("/max_iterations", message)]));
+    }
     draft.on_run(run, RunEvent::Resumed {});
-    advance::start_waiting(draft, run, decides)
+    advance::start_waiting(draft, run, decides)?;
+    advance::resume_loops(draft, run, max)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::advance;
 use crate::decision::Draft;
 use crate::definition::Fault;
 use crate::event::{Origin, PipelineEvent, RunEvent, Text};
+use crate::plan::PlanFault;
 use crate::{PipelineId, Plan, Rejection, RunId, SessionId, StepId, StreamId, canonical};
 
 /// What is asked for.
@@ -57,8 +58,9 @@ pub fn decide(draft: &mut Draft<'_>, command: &StartRun) -> Result<(), Rejection
             (plan.clone(), Origin::File { title: title.clone(), session })
         }
     };
-    let loaded =
-        plan.load().map_err(|fault| Rejection::Invalid(vec![Fault::at("/plan", fault.to_string())]))?;
+    let invalid = |fault: PlanFault| Rejection::Invalid(vec![Fault::at("/plan", fault.to_string())]);
+    let loaded = plan.load().map_err(invalid)?;
+    loaded.check_expressions(draft.facts.evaluator).map_err(invalid)?;
     let digest = draft.keep_blob(canonical(&*plan));
     let total = loaded.total();
     draft.keep_plan(Arc::new(loaded));

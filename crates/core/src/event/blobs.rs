@@ -3,7 +3,7 @@
 //! Collection removes whatever nothing names, so a name that is missing here costs people their data. That is
 //! why every variant is listed: an event that is added does not compile until somebody has looked at its digests.
 
-use super::{Entry, Event, HomeEvent, PipelineEvent, RunEvent};
+use super::{Content, Entry, Event, HomeEvent, PipelineEvent, RunEvent};
 use crate::{Digest, ExecNo, RunId, SnapshotId};
 
 /// Bytes that an event names.
@@ -110,6 +110,12 @@ impl RunEvent {
         match self {
             Self::Made { plan, .. } => vec![BlobRef::always(*plan)],
             Self::ArtifactMade { made, .. } => vec![BlobRef::always(made.digest)],
+            Self::HandedIn { output, .. } => output.as_ref().and_then(stored).into_iter().collect(),
+            Self::SnapshotTaken { snapshot, tree, output, .. } => {
+                let keep = Keep::Snapshot(*snapshot);
+                let tree = tree.map(|digest| BlobRef { digest, kind: BlobKind::Tree, keep });
+                tree.into_iter().chain(output.as_ref().and_then(stored)).collect()
+            }
             Self::Began {}
             | Self::ExecutionMade { .. }
             | Self::StepSkipped { .. }
@@ -135,7 +141,10 @@ impl RunEvent {
             | Self::GateAnswered { .. }
             | Self::FrontMoved { .. }
             | Self::LoopEnded { .. }
+            | Self::Warned { .. }
             | Self::Forked { .. }
+            | Self::Blocked { .. }
+            | Self::Reopened {}
             | Self::PauseAsked {}
             | Self::PauseDropped {}
             | Self::Paused { .. }
@@ -149,6 +158,13 @@ impl RunEvent {
             | Self::RunRemoved { .. }
             | Self::RunRestored { .. } => Vec::new(),
         }
+    }
+}
+
+fn stored(content: &Content) -> Option<BlobRef> {
+    match content {
+        Content::Inline(_) => None,
+        Content::Stored(digest, _) => Some(BlobRef::always(*digest)),
     }
 }
 

@@ -24,6 +24,7 @@ macro_rules! kinds {
 }
 
 mod blobs;
+mod client;
 mod failure;
 mod home;
 mod journal;
@@ -32,10 +33,11 @@ mod pipeline;
 mod run;
 
 pub use blobs::{BlobKind, BlobRef, Keep};
+pub use client::{Blocker, Content, Mark, mark};
 pub use failure::{Failure, FailureKind};
 pub use home::{HomeEvent, Role};
 pub use journal::{Entry, Level, MessageRole};
-pub use parts::{LoopEnd, Made, Origin, PauseReason, Place, SkipReason, Usage};
+pub use parts::{LoopEnd, Made, Origin, PauseReason, Place, SkipReason, Usage, Warning};
 pub(crate) use parts::{is_none_u32, is_one, is_zero, one};
 pub use pipeline::{Drift, Drifted, PipelineEvent, RollbackRecord, RollbackType, TriggeredBy};
 pub use run::RunEvent;

@@ -129,6 +129,20 @@ pub enum SkipReason {
     Condition,
 }
 
+/// What a person should know of a run that continues.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Warning {
+    /// A condition cannot be evaluated.
+    Condition(Text),
+    /// A loop over a list has no list.
+    NoItems(Text),
+    /// A loop made as many passes as it may.
+    LimitReached(u32),
+    /// A step's output is too large for the context.
+    OutputTooLarge(u64),
+}
+
 /// What ended a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -153,6 +167,10 @@ pub enum PauseReason {
     StepFailed,
     /// A rollback was undone that had caught work in flight.
     Restored,
+    /// A loop has made as many passes as it may.
+    LimitReached,
+    /// The files of a snapshot were restored.
+    Recovered,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for a reference

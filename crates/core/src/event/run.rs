@@ -8,15 +8,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::Text;
+use super::client::{Blocker, Content};
 use super::failure::Failure;
 use super::parts::{
-    LoopEnd, Made, Origin, PauseReason, Place, SkipReason, Usage, is_none_u32, is_one, is_zero, one,
+    LoopEnd, Made, Origin, PauseReason, Place, SkipReason, Usage, Warning, is_none_u32, is_one, is_zero, one,
 };
 use crate::assurance::{Assurance, Level};
 use crate::budget::{Amounts, Scope};
 use crate::plan::Choice;
 use crate::state::run::{Ask, AskKind, FrontDelta};
-use crate::{ArtifactRecordId, BranchNo, Digest, ExecNo, GateId, NodeNo, RollbackId, Timestamp};
+use crate::{ArtifactRecordId, BranchNo, Digest, ExecNo, GateId, NodeNo, RollbackId, SnapshotId, Timestamp};
 
 /// Events of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -66,6 +67,9 @@ pub enum RunEvent {
         /// What a person who asked for the repeat wants changed.
         #[serde(rename = "f", default, skip_serializing_if = "Option::is_none")]
         feedback: Option<Text>,
+        /// Whether a client does the work: nothing is owed.
+        #[serde(rename = "o", default, skip_serializing_if = "std::ops::Not::not")]
+        outside: bool,
     },
     /// A step was left out.
     #[serde(rename = "skipped")]
@@ -199,6 +203,9 @@ pub enum RunEvent {
         /// What it cost.
         #[serde(default, skip_serializing_if = "Usage::is_zero")]
         usage: Usage,
+        /// What it leaves in the context when the step is completed; null deletes.
+        #[serde(rename = "ctx", default, skip_serializing_if = "Map::is_empty")]
+        context: Map<String, Value>,
     },
     /// A judge looked at the outputs.
     #[serde(rename = "checked")]
@@ -396,6 +403,18 @@ pub enum RunEvent {
         /// What ended it.
         why: LoopEnd,
     },
+    /// Something is not as the plan expects, and the run continues.
+    #[serde(rename = "warned")]
+    Warned {
+        /// The branch.
+        #[serde(rename = "b", default, skip_serializing_if = "is_zero")]
+        branch: BranchNo,
+        /// Where.
+        #[serde(flatten)]
+        place: Place,
+        /// What.
+        what: Warning,
+    },
     /// A client continued from an older node: a branch beside the others.
     #[serde(rename = "forked")]
     Forked {
@@ -405,6 +424,61 @@ pub enum RunEvent {
         /// The node that it continues from.
         from: NodeNo,
     },
+    /// A client handed in the result of a step.
+    #[serde(rename = "handed")]
+    HandedIn {
+        /// The execution.
+        x: ExecNo,
+        /// The node that the client continues from.
+        at: NodeNo,
+        /// The attempt at that node.
+        #[serde(rename = "a", default = "one", skip_serializing_if = "is_one")]
+        attempt: u32,
+        /// The result.
+        #[serde(rename = "out", default, skip_serializing_if = "Option::is_none")]
+        output: Option<Content>,
+        /// What it leaves in the context; null deletes.
+        #[serde(rename = "ctx", default, skip_serializing_if = "Map::is_empty")]
+        context: Map<String, Value>,
+    },
+    /// What a client handed in is refused.
+    #[serde(rename = "blocked")]
+    Blocked {
+        /// The execution.
+        x: ExecNo,
+        /// The node that the client continued from.
+        at: NodeNo,
+        /// The attempt at that node.
+        #[serde(rename = "a", default = "one", skip_serializing_if = "is_one")]
+        attempt: u32,
+        /// Why.
+        why: Vec<Blocker>,
+        /// Whether a person asked for changes: that does not count as a failed try.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        changes: bool,
+    },
+    /// The state at a node was saved.
+    #[serde(rename = "snapshot")]
+    SnapshotTaken {
+        /// The node.
+        at: NodeNo,
+        /// The snapshot.
+        snapshot: SnapshotId,
+        /// What caused it, as documents show it.
+        trigger: Text,
+        /// What it can be found by.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tags: Vec<Text>,
+        /// The files.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tree: Option<Digest>,
+        /// What a client said with it.
+        #[serde(rename = "out", default, skip_serializing_if = "Option::is_none")]
+        output: Option<Content>,
+    },
+    /// A completed run continues on another branch.
+    #[serde(rename = "reopened")]
+    Reopened {},
     /// The run will pause when the present step ends.
     #[serde(rename = "pause_asked")]
     PauseAsked {},

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::condition::Expr;
 use crate::assurance::Level;
 use crate::budget::Budget;
 use crate::definition::{AgentConfig, FormFormat, Format, InputField, Instructions};
@@ -54,7 +55,7 @@ impl Body {
     pub fn judge(&self) -> Option<&Judge> {
         self.checks.iter().find_map(|check| match check {
             Check::Judge(judge) => Some(judge),
-            Check::Format | Check::Schema(_) => None,
+            Check::Format | Check::Schema(_) | Check::Notes(_) => None,
         })
     }
 
@@ -67,7 +68,9 @@ impl Body {
     pub fn form(&self) -> Option<&Form> {
         match &self.work {
             Work::Form(form) => Some(form),
-            Work::Script(_) | Work::Agents(_) | Work::Command(_) | Work::Outside(_) => None,
+            Work::Script(_) | Work::Agents(_) | Work::Command(_) | Work::Outside(_) | Work::Snapshot(_) => {
+                None
+            }
         }
     }
 
@@ -75,7 +78,20 @@ impl Body {
     pub fn agents(&self) -> Option<&Agents> {
         match &self.work {
             Work::Agents(agents) => Some(agents),
-            Work::Form(_) | Work::Script(_) | Work::Command(_) | Work::Outside(_) => None,
+            Work::Form(_) | Work::Script(_) | Work::Command(_) | Work::Outside(_) | Work::Snapshot(_) => None,
+        }
+    }
+
+    /// The snapshot that the walk takes in passing, if that is all the step does.
+    pub fn passing_snapshot(&self) -> Option<&SnapshotSpec> {
+        match &self.work {
+            Work::Snapshot(spec) if !spec.tree => Some(spec),
+            Work::Form(_)
+            | Work::Script(_)
+            | Work::Agents(_)
+            | Work::Command(_)
+            | Work::Outside(_)
+            | Work::Snapshot(_) => None,
         }
     }
 
@@ -99,6 +115,8 @@ pub enum Work {
     Command(CommandLine),
     /// A client does it and hands in the result.
     Outside(Task),
+    /// The state is saved. With a folder tree this is work; without one the walk does it in passing.
+    Snapshot(SnapshotSpec),
 }
 
 /// A form for a person.
@@ -173,6 +191,19 @@ pub struct Task {
     pub prompt: Text,
 }
 
+/// A snapshot that the plan asks for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SnapshotSpec {
+    /// What caused it, as documents show it.
+    pub trigger: Text,
+    /// What it can be found by.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<Text>,
+    /// Whether the folder of the run is captured.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tree: bool,
+}
+
 /// Something that a step is given.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -225,8 +256,22 @@ pub enum Check {
     Format,
     /// What a client hands in fits this JSON Schema.
     Schema(Arc<Value>),
+    /// What a client hands in has notes, and they meet these criteria.
+    Notes(Criteria),
     /// A model judges.
     Judge(Judge),
+}
+
+/// What notes must be like.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Criteria {
+    /// How many characters they have at least.
+    pub min_length: u32,
+    /// Texts that they contain, in any case.
+    pub contains: Vec<Text>,
+    /// Regular expressions that they match.
+    pub matches: Vec<Text>,
 }
 
 /// How a model judges a result.
@@ -318,17 +363,18 @@ impl Approval {
         Self { when: if needed { When::Always } else { When::Never }, ..Self::default() }
     }
 
-    /// Whether somebody must agree.
-    pub fn is_needed(&self) -> bool {
-        match self.when {
+    /// Whether somebody must agree, given whether a condition holds.
+    pub fn is_needed(&self, holds: impl FnOnce(&Expr) -> bool) -> bool {
+        match &self.when {
             When::Never => false,
             When::Always => true,
+            When::If(expr) => holds(expr),
         }
     }
 }
 
 /// When an approval is needed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum When {
     /// It is not.
@@ -336,6 +382,18 @@ pub enum When {
     Never,
     /// Each time.
     Always,
+    /// When this holds, and when it cannot be evaluated.
+    If(Expr),
+}
+
+impl When {
+    /// The condition, if it depends on one.
+    pub fn expression(&self) -> Option<&Expr> {
+        match self {
+            Self::If(expr) => Some(expr),
+            Self::Never | Self::Always => None,
+        }
+    }
 }
 
 /// What happens when a step has failed for good.

@@ -3,8 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Body, Choice, ChoiceAction, Plan, PlanKind, PlanStep};
+use super::{
+    AtLimit, Body, Choice, ChoiceAction, Condition, Count, Expr, Loop, Over, Plan, PlanKind, PlanStep,
+};
+use crate::context::{layer_of, matches};
 use crate::counter::count;
+use crate::facts::Evaluator;
+use crate::state::run::Layer;
 use crate::{Digest, StepId};
 
 /// A plan with its edges turned round, ready for the rules.
@@ -16,6 +21,11 @@ pub struct LoadedPlan {
     pub bodies: BTreeMap<StepId, Arc<Body>>,
     /// All nodes at all levels, outer before inner, in the order of the plan.
     pub nodes: Vec<LoadedNode>,
+    /// How many attempts may have work owed before the walk begins no new step.
+    pub parallel: u32,
+    layers: Vec<(Arc<str>, Layer)>,
+    /// The steps whose outputs expressions name; `None` stands for all of them.
+    named: BTreeSet<Option<StepId>>,
     by_id: BTreeMap<StepId, usize>,
     roots: Vec<usize>,
 }
@@ -29,6 +39,8 @@ pub struct LoadedNode {
     pub name: Arc<str>,
     /// What it is.
     pub kind: NodeShape,
+    /// Whether it is entered when it is reached; none: always.
+    pub when: Option<Condition>,
     /// How many siblings must be done before.
     pub needs: u32,
     /// The siblings behind it.
@@ -48,17 +60,30 @@ pub enum NodeShape {
     Step,
     /// A choice.
     Gate(Arc<Choice>),
-    /// Children that are visited `times` times; a group once.
+    /// Children that are visited together.
     Container {
         /// The children that need no sibling.
         roots: Vec<usize>,
         /// How many children.
         children: u32,
-        /// How often.
-        times: u32,
-        /// Whether it is a loop and not a group.
-        is_loop: bool,
+        /// How a loop repeats them; none: a group, which visits them once.
+        repeat: Option<Box<Repeat>>,
     },
+}
+
+/// How a loop repeats its children.
+#[derive(Debug)]
+pub struct Repeat {
+    /// How often.
+    pub over: Over,
+    /// Ends the run as failed when it holds before a pass.
+    pub fail_if: Option<Expr>,
+    /// How many passes at most.
+    pub max: u32,
+    /// What happens when another pass would exceed the limit.
+    pub at_limit: AtLimit,
+    /// Whether a pause waits for the end of a pass.
+    pub whole: bool,
 }
 
 /// Why a plan cannot run.
@@ -77,8 +102,14 @@ pub enum PlanFault {
     #[error("step `{0}` has no body")]
     NoBody(StepId),
     /// There is nothing to do.
-    #[error("the plan, or a group or loop in it, has no steps")]
-    Empty,
+    #[error("group or loop `{0}` has no steps")]
+    Empty(StepId),
+    /// An expression cannot be read.
+    #[error("step `{0}`: {1}")]
+    Expression(StepId, String),
+    /// No step could ever begin.
+    #[error("a plan runs at least one step at a time")]
+    Parallel,
     /// A gate cannot be answered, or not clearly.
     #[error("gate `{0}` needs options with different labels")]
     Options(StepId),
@@ -97,9 +128,15 @@ impl Plan {
             digest: self.digest(),
             bodies: self.bodies.clone(),
             nodes: Vec::with_capacity(self.steps.len()),
+            parallel: self.parallel,
+            layers: self.layers.clone(),
+            named: BTreeSet::new(),
             by_id: BTreeMap::new(),
             roots: Vec::new(),
         };
+        if self.parallel == 0 {
+            return Err(PlanFault::Parallel);
+        }
         loaded.roots = loaded.level(&self.steps, None)?;
         for node in &loaded.nodes {
             if matches!(node.kind, NodeShape::Step)
@@ -110,6 +147,7 @@ impl Plan {
             }
         }
         loaded.check_choices()?;
+        loaded.named = loaded.named_steps();
         Ok(loaded)
     }
 }
@@ -118,6 +156,59 @@ impl LoadedPlan {
     /// A node by its name.
     pub fn find(&self, id: &StepId) -> Option<usize> {
         self.by_id.get(id).copied()
+    }
+
+    /// Whether all expressions of the plan can be read.
+    pub fn check_expressions(&self, evaluator: &dyn Evaluator) -> Result<(), PlanFault> {
+        for (step, expr) in self.expressions() {
+            expr.check(evaluator).map_err(|why| PlanFault::Expression(step.clone(), why))?;
+        }
+        Ok(())
+    }
+
+    /// The layer of a context key: the plan's, else that of its name.
+    pub fn layer(&self, key: &str) -> Layer {
+        self.declared_layer(key).unwrap_or_else(|| layer_of(key))
+    }
+
+    /// The layer that the plan itself gives a context key.
+    pub fn declared_layer(&self, key: &str) -> Option<Layer> {
+        self.layers.iter().find(|(pattern, _)| matches(pattern, key)).map(|(_, layer)| *layer)
+    }
+
+    /// Whether an expression of the plan reads the output of a step.
+    pub fn reads_output(&self, step: &StepId) -> bool {
+        !self.named.is_empty() && (self.named.contains(&None) || self.named.contains(&Some(step.clone())))
+    }
+
+    fn named_steps(&self) -> BTreeSet<Option<StepId>> {
+        let mut named = BTreeSet::new();
+        self.expressions().for_each(|(_, expr)| expr.named_steps(&mut named));
+        named
+    }
+
+    /// All expressions with the steps that have them.
+    fn expressions(&self) -> impl Iterator<Item = (&StepId, &Expr)> {
+        let of_nodes = self.nodes.iter().flat_map(|node| {
+            let repeat = match &node.kind {
+                NodeShape::Container { repeat, .. } => repeat.as_deref(),
+                NodeShape::Step | NodeShape::Gate(_) => None,
+            };
+            let over = repeat.and_then(|repeat| match &repeat.over {
+                Over::Times(Count::Fixed(_)) => None,
+                Over::Times(Count::Of(expr)) | Over::While(expr) | Over::Until(expr) | Over::Each(expr) => {
+                    Some(expr)
+                }
+            });
+            let when = node.when.as_ref().map(|when| &when.expr);
+            let found = when.into_iter().chain(over).chain(repeat.and_then(|repeat| repeat.fail_if.as_ref()));
+            found.map(|expr| (&node.id, expr))
+        });
+        let of_bodies = self.bodies.iter().flat_map(|(step, body)| {
+            let approvals = [&body.policy.approve_start, &body.policy.approve_complete];
+            approvals.into_iter().filter_map(move |approval| Some((step, approval.when.expression()?)))
+        });
+        of_nodes.chain(of_bodies)
     }
 
     /// The nodes that a run begins with.
@@ -185,8 +276,8 @@ impl LoadedPlan {
     }
 
     fn level(&mut self, steps: &[PlanStep], parent: Option<usize>) -> Result<Vec<usize>, PlanFault> {
-        if steps.is_empty() {
-            return Err(PlanFault::Empty);
+        if let (true, Some(parent)) = (steps.is_empty(), parent) {
+            return Err(PlanFault::Empty(self.nodes[parent].id.clone()));
         }
         let mut here = Vec::with_capacity(steps.len());
         for (position, step) in steps.iter().enumerate() {
@@ -198,6 +289,7 @@ impl LoadedPlan {
                 id: step.id.clone(),
                 name: step.name.clone(),
                 kind: NodeShape::Step,
+                when: step.when.clone(),
                 needs: step.after.len() as u32,
                 next: Vec::new(),
                 parent,
@@ -209,7 +301,12 @@ impl LoadedPlan {
                 PlanKind::Step => NodeShape::Step,
                 PlanKind::Gate(choice) => NodeShape::Gate(Arc::new(choice.clone())),
                 PlanKind::Group(members) => self.container(members, index, None)?,
-                PlanKind::Loop { body, times } => self.container(body, index, Some(*times))?,
+                PlanKind::Loop(repeated) => {
+                    let Loop { body, over, fail_if, max, at_limit, whole } = repeated;
+                    let (over, fail_if) = (over.clone(), fail_if.clone());
+                    let repeat = Repeat { over, fail_if, max: *max, at_limit: *at_limit, whole: *whole };
+                    self.container(body, index, Some(Box::new(repeat)))?
+                }
             };
             self.nodes[index].kind = shape;
         }
@@ -225,16 +322,15 @@ impl LoadedPlan {
         Ok(here.into_iter().filter(|&index| self.nodes[index].needs == 0).collect())
     }
 
-    /// A loop of so many passes, or a group.
+    /// A loop, or a group.
     fn container(
         &mut self,
         children: &[PlanStep],
         index: usize,
-        passes: Option<u32>,
+        repeat: Option<Box<Repeat>>,
     ) -> Result<NodeShape, PlanFault> {
         let roots = self.level(children, Some(index))?;
-        let (times, is_loop) = (passes.unwrap_or(1).max(1), passes.is_some());
-        Ok(NodeShape::Container { roots, children: children.len() as u32, times, is_loop })
+        Ok(NodeShape::Container { roots, children: children.len() as u32, repeat })
     }
 
     fn acyclic(&mut self, level: &[usize]) -> Result<(), PlanFault> {
@@ -272,17 +368,22 @@ mod tests {
             name: id.into(),
             after: after.iter().map(|a| StepId::new(a)).collect(),
             kind: PlanKind::Step,
+            when: None,
         }
     }
 
     fn plan(steps: Vec<PlanStep>) -> Plan {
-        Plan { steps, bodies: BTreeMap::new() }
+        Plan { steps, ..Plan::default() }
     }
 
     #[test]
     fn a_plan_that_cannot_run_says_why() {
         let fault = |steps| plan(steps).load().expect_err("a fault");
-        assert_eq!(fault(vec![]), PlanFault::Empty);
+        let empty = PlanStep { kind: PlanKind::Group(Vec::new()), ..step("g", &[]) };
+        assert_eq!(fault(vec![empty]), PlanFault::Empty(StepId::new("g")));
+        assert!(plan(vec![]).load().is_ok(), "a run may have snapshots only");
+        let none = Plan { parallel: 0, ..plan(vec![step("a", &[])]) };
+        assert_eq!(none.load().expect_err("a fault"), PlanFault::Parallel);
         assert_eq!(fault(vec![step("a", &[]), step("a", &[])]), PlanFault::Twice(StepId::new("a")));
         assert_eq!(fault(vec![step("a", &["z"])]), PlanFault::Unknown(StepId::new("a"), StepId::new("z")));
         assert_eq!(
@@ -294,7 +395,7 @@ mod tests {
     #[test]
     fn an_edge_into_a_loop_is_refused() {
         let inner =
-            PlanStep { kind: PlanKind::Loop { body: vec![step("b", &["a"])], times: 3 }, ..step("l", &[]) };
+            PlanStep { kind: PlanKind::Loop(Loop::times(vec![step("b", &["a"])], 3)), ..step("l", &[]) };
         let fault = plan(vec![step("a", &[]), inner]).load().expect_err("a fault");
         assert_eq!(fault, PlanFault::Unknown(StepId::new("b"), StepId::new("a")));
     }

@@ -4,6 +4,7 @@
 //! here; the rules know nothing else.
 
 pub mod body;
+pub mod condition;
 mod load;
 
 use std::collections::BTreeMap;
@@ -12,21 +13,45 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use body::Body;
-pub use load::{LoadedNode, LoadedPlan, NodeShape, PlanFault};
+pub use condition::{Condition, Evaluated, Expr, OnError, Op, Test};
+pub use load::{LoadedNode, LoadedPlan, NodeShape, PlanFault, Repeat};
 
 use crate::assurance::Level;
+use crate::state::run::Layer;
 use crate::{Digest, StepId};
 
 /// A skeleton and the bodies that are pinned with it.
 ///
 /// A pipeline's plan has no bodies: an execution pins its checkpoint's definition when it is created.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// The top level.
+    /// The top level. A run of a plan without steps has snapshots only, and ends by command.
+    #[serde(default)]
     pub steps: Vec<PlanStep>,
     /// Bodies by step.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub bodies: BTreeMap<StepId, Arc<Body>>,
+    /// How many attempts may have work owed before the walk begins no new step.
+    #[serde(default = "sixteen", skip_serializing_if = "is_sixteen")]
+    pub parallel: u32,
+    /// Layers of context keys by pattern; the first that matches counts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layers: Vec<(Arc<str>, Layer)>,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self { steps: Vec::new(), bodies: BTreeMap::new(), parallel: sixteen(), layers: Vec::new() }
+    }
+}
+
+fn sixteen() -> u32 {
+    16
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for a reference
+fn is_sixteen(n: &u32) -> bool {
+    *n == 16
 }
 
 /// One node of a plan.
@@ -42,6 +67,16 @@ pub struct PlanStep {
     /// What it is.
     #[serde(default, skip_serializing_if = "PlanKind::is_step")]
     pub kind: PlanKind,
+    /// Whether it is entered when it is reached; none: always.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<Condition>,
+}
+
+impl PlanStep {
+    /// A node that is always entered.
+    pub fn new(id: StepId, after: Vec<StepId>, kind: PlanKind) -> Self {
+        Self { name: id.0.clone(), id, after, kind, when: None }
+    }
 }
 
 /// What a node of a plan is.
@@ -56,12 +91,84 @@ pub enum PlanKind {
     /// Nodes that begin together; done when all are.
     Group(Vec<PlanStep>),
     /// Nodes that are repeated.
-    Loop {
-        /// What is repeated.
-        body: Vec<PlanStep>,
-        /// How often.
-        times: u32,
-    },
+    Loop(Loop),
+}
+
+/// Nodes that are repeated. What ends the loop is tested before each pass, then its limit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Loop {
+    /// What is repeated.
+    pub body: Vec<PlanStep>,
+    /// How often.
+    pub over: Over,
+    /// Ends the run as failed when it holds before a pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fail_if: Option<Expr>,
+    /// How many passes at most.
+    #[serde(default = "thousand")]
+    pub max: u32,
+    /// What happens when another pass would exceed the limit.
+    #[serde(default, skip_serializing_if = "AtLimit::is_continue")]
+    pub at_limit: AtLimit,
+    /// Whether a pause waits for the end of a pass.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub whole: bool,
+}
+
+fn thousand() -> u32 {
+    1_000
+}
+
+impl Loop {
+    /// So many passes.
+    pub fn times(body: Vec<PlanStep>, passes: u32) -> Self {
+        let over = Over::Times(Count::Fixed(passes));
+        Self { body, over, fail_if: None, max: passes, at_limit: AtLimit::Continue, whole: false }
+    }
+}
+
+/// What decides how often a loop is repeated.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Over {
+    /// A number of passes.
+    Times(Count),
+    /// As long as it holds.
+    While(Expr),
+    /// Until it holds.
+    Until(Expr),
+    /// Once for each item of a list, which is read when the loop is entered.
+    Each(Expr),
+}
+
+/// A number of passes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Count {
+    /// This many.
+    Fixed(u32),
+    /// What it comes to when the loop is entered.
+    Of(Expr),
+}
+
+/// What happens when another pass would exceed a loop's limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AtLimit {
+    /// The run continues behind the loop.
+    #[default]
+    Continue,
+    /// The run has failed.
+    Fail,
+    /// The run pauses. Resuming it with a higher limit makes more passes.
+    Pause,
+}
+
+impl AtLimit {
+    #[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for a reference
+    fn is_continue(&self) -> bool {
+        *self == Self::Continue
+    }
 }
 
 impl PlanKind {
@@ -123,9 +230,9 @@ impl Plan {
             .into_iter()
             .map(|(id, name)| {
                 let after = before.replace(id.clone()).into_iter().collect();
-                PlanStep { id, name, after, kind: PlanKind::Step }
+                PlanStep { name, ..PlanStep::new(id, after, PlanKind::Step) }
             })
             .collect();
-        Self { steps, bodies: BTreeMap::new() }
+        Self { steps, ..Self::default() }
     }
 }

@@ -37,6 +37,10 @@ pub(super) fn execution_row(
     if after.place.visit > 1 {
         row.set("visit", false, || after.place.visit);
     }
+    row.set("branch", false, || (after.branch.0 != 0).then_some(after.branch.0));
+    let parent = |n| run.graph.node(n).and_then(|node| node.parent).map(|parent| parent.0);
+    row.set("node", changed(|b, a| b.node != a.node), || after.node.map(|node| node.0));
+    row.set("parent", changed(|b, a| b.node != a.node), || after.node.and_then(parent));
     row.set("status", changed(|b, a| b.state.name() != a.state.name()), || after.state.name());
     row.set("attempt", changed(|b, a| b.attempt != a.attempt), || after.attempt);
     row.set("max_attempts", changed(|b, a| b.max_attempts != a.max_attempts), || after.max_attempts);

@@ -187,7 +187,7 @@ pub(super) fn openness(run: &RunState, open: bool) -> Cells {
 
 /// What the inbox shows of a gate beside its columns.
 pub fn about(run: &RunState, gate: &Gate, execution: Option<&Execution>) -> Value {
-    let mut about = json!({ "options": options(&gate.ask) });
+    let mut about = json!({ "options": options(&gate.ask, run.pipeline().is_some()) });
     let asked_by = match &gate.ask {
         Ask::Start => run.started_by.as_ref(),
         Ask::Result => execution.and_then(|e| e.author.as_ref()),

@@ -9,8 +9,8 @@ use crate::event::{Event, Made, Origin, Place, RunEvent};
 use crate::places::output_file;
 use crate::rows::{Cell, Op, RowChange, Table};
 use crate::state::Stamp;
-use crate::state::run::{Ask, AskKind, Execution, Gate, Output, RunState};
-use crate::{BranchNo, Digest, ExecNo, GateId, Ids, Level, RunId, Timestamp};
+use crate::state::run::{Ask, AskKind, Execution, Gate, Node, NodeKind, Output, RunState};
+use crate::{BranchNo, Digest, ExecNo, GateId, Ids, Level, NodeNo, RunId, Timestamp};
 
 pub(super) fn project(
     id: RunId,
@@ -48,8 +48,46 @@ pub(super) fn project(
         for x in touched.into_iter().filter(|x| before.graph.any_execution(*x).is_some()) {
             rows.execution(x, last);
         }
+        last.extend(nodes(before, after));
         last.extend(header(id, before, after));
     }
+}
+
+/// Rows of new nodes that no execution stands for.
+fn nodes(before: &RunState, after: &RunState) -> Vec<RowChange> {
+    let fresh = after.graph.nodes(before.graph.node_count());
+    let row = |(n, node): (NodeNo, &Node)| {
+        let (kind, at, more) = match &node.kind {
+            NodeKind::Start | NodeKind::Step(_) => return None,
+            NodeKind::Gate(gate, place, at) => {
+                ("gate", *at, vec![("gate", gate.0.into()), ("step", Cell::Text(place.step.0.clone()))])
+            }
+            NodeKind::Snapshot(taken) => {
+                let cells = vec![
+                    ("snapshot", taken.id.0.into()),
+                    ("cause", Cell::Text(taken.trigger.clone())),
+                    ("tree", taken.tree.into()),
+                ];
+                ("snapshot", taken.at, cells)
+            }
+            NodeKind::Blocked(blocked) => {
+                let execution = after.graph.any_execution(blocked.x);
+                let mut cells = vec![("x", blocked.x.0.into()), ("attempt", blocked.attempt.into())];
+                cells.extend(execution.map(|e| ("step", Cell::Text(e.place.step.0.clone()))));
+                ("blocked", blocked.at, cells)
+            }
+        };
+        let mut cells = vec![
+            ("node", n.0.into()),
+            ("parent", after.graph.parent(n).map(|parent| parent.0).into()),
+            ("branch", node.branch.0.into()),
+            ("kind", kind.into()),
+            ("at", at.into()),
+        ];
+        cells.extend(more);
+        Some(RowChange { table: Table::Node, op: Op::Put(n.0, cells) })
+    };
+    fresh.filter_map(row).collect()
 }
 
 /// The execution that an event is about.
@@ -73,6 +111,8 @@ pub(crate) fn execution_of(event: &RunEvent) -> Option<ExecNo> {
         | RunEvent::AttemptFailed { x, .. }
         | RunEvent::ExecutionFailed { x, .. }
         | RunEvent::PassedOver { x }
+        | RunEvent::HandedIn { x, .. }
+        | RunEvent::Blocked { x, .. }
         | RunEvent::RetryGranted { x, .. }
         | RunEvent::NoteQueued { x, .. } => Some(*x),
         RunEvent::Made { .. }
@@ -82,7 +122,10 @@ pub(crate) fn execution_of(event: &RunEvent) -> Option<ExecNo> {
         | RunEvent::GateAnswered { .. }
         | RunEvent::FrontMoved { .. }
         | RunEvent::LoopEnded { .. }
+        | RunEvent::Warned { .. }
         | RunEvent::Forked { .. }
+        | RunEvent::SnapshotTaken { .. }
+        | RunEvent::Reopened {}
         | RunEvent::PauseAsked {}
         | RunEvent::PauseDropped {}
         | RunEvent::Paused { .. }
@@ -167,9 +210,16 @@ impl<'a> Rows<'a> {
                 self.said(Some(*x), "retry", "retry", "attempt started", changes);
             }
             RunEvent::GateAnswered { gate, option, feedback, .. } => {
+                // What executions ask is answered by a choice too, where there are several ways to continue.
+                let kind = match self.kind(*gate) {
+                    Some(AskKind::Failed) => "retry",
+                    Some(AskKind::Blocked) => "blocked",
+                    Some(_) | None => "choice",
+                };
+                let x = self.gate(*gate).and_then(|gate| gate.x);
                 self.answered(*gate, option, changes);
                 let said = feedback.as_ref().map_or_else(|| option.to_string(), |f| format!("{option}: {f}"));
-                self.said(None, "choice", &said, "answered", changes);
+                self.said(x, kind, &said, "answered", changes);
             }
             RunEvent::ArtifactMade { x, made } => self.made(*x, made, changes),
             RunEvent::ExecutionFailed { x, .. } => {
@@ -179,6 +229,7 @@ impl<'a> Rows<'a> {
                 }
             }
             RunEvent::Completed {} | RunEvent::Failed { .. } | RunEvent::Aborted { .. } => {
+                // Gates of other branches of a completed run stay open.
                 let open: Vec<GateId> = self.before.gates.keys().copied().collect();
                 for gate in open.into_iter().filter(|gate| !self.after.gates.contains_key(gate)) {
                     self.answered(gate, "closed", changes);
@@ -207,7 +258,12 @@ impl<'a> Rows<'a> {
             | RunEvent::NoteQueued { .. }
             | RunEvent::FrontMoved { .. }
             | RunEvent::LoopEnded { .. }
+            | RunEvent::Warned { .. }
             | RunEvent::Forked { .. }
+            | RunEvent::HandedIn { .. }
+            | RunEvent::Blocked { .. }
+            | RunEvent::SnapshotTaken { .. }
+            | RunEvent::Reopened {}
             | RunEvent::PauseAsked {}
             | RunEvent::PauseDropped {}
             | RunEvent::Paused { .. }

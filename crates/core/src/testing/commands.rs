@@ -132,7 +132,7 @@ pub(crate) fn pause(n: u32) -> When {
 }
 
 pub(crate) fn resume(n: u32) -> When {
-    on_run(n, RunCommand::Resume { decides: false })
+    on_run(n, RunCommand::Resume { decides: false, max: None })
 }
 
 pub(crate) fn abort(n: u32) -> When {
@@ -145,7 +145,7 @@ pub(crate) fn retry(n: u32, x: u32) -> When {
 
 /// The work that an execution owes is done.
 pub(crate) fn outcome_done(scene: &Scene, n: u32, x: u32) -> When {
-    outcome(scene, n, x, Outcome::Done { output: None, artifacts: Vec::new(), usage: Usage::default() })
+    outcome(scene, n, x, Outcome::done(None, Vec::new(), Usage::default()))
 }
 
 /// The work that an execution owes failed.
@@ -289,7 +289,7 @@ pub(crate) fn fire(n: u32, timer: crate::state::run::TimerId) -> When {
 /// The owed work is done and made the declared report.
 pub(crate) fn outcome_report(scene: &Scene, n: u32, x: u32, text: &str) -> When {
     let artifacts = vec![report(text)];
-    outcome(scene, n, x, Outcome::Done { output: None, artifacts, usage: Usage::default() })
+    outcome(scene, n, x, Outcome::done(None, artifacts, Usage::default()))
 }
 
 /// A report that was stored.

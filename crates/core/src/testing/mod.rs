@@ -3,11 +3,13 @@
 mod commands;
 mod definitions;
 mod picture;
+mod plans;
 mod show;
 
 pub(crate) use commands::*;
 pub(crate) use definitions::*;
 pub(crate) use picture::{Drawn, Picture};
+pub(crate) use plans::*;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -23,6 +25,7 @@ use crate::decision::{Decision, World};
 use crate::definition::CheckpointDefinition;
 use crate::event::{Origin, encode};
 use crate::facts::{Evaluator, Facts, Verdict};
+use crate::plan::Evaluated;
 use crate::state::{PipelineState, RunState};
 use crate::{
     Actor, Assurance, CommandId, Digest, LoadedPlan, Plan, Rejection, State, StreamId, Timestamp, decide,
@@ -57,6 +60,20 @@ pub(crate) struct Row {
 pub(crate) struct Lenient;
 
 impl Evaluator for Lenient {
+    /// Knows `true`, `false`, numbers, lists and one path; everything else throws.
+    fn expression(&self, source: &str, variables: &[(&'static str, Value)]) -> Result<Evaluated, String> {
+        let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+        let all = Value::Object(variables.collect());
+        let pointer = format!("/{}", source.replace('.', "/"));
+        let value = serde_json::from_str(source).ok().or_else(|| all.pointer(&pointer).cloned());
+        let value = value.ok_or_else(|| format!("`{source}` threw"))?;
+        Ok(Evaluated { holds: !matches!(value, Value::Null | Value::Bool(false)), value })
+    }
+
+    fn expression_syntax(&self, source: &str) -> Result<(), String> {
+        if source == "broken(" { Err("line 1, column 8: it ends too early".to_owned()) } else { Ok(()) }
+    }
+
     fn field(&self, validation: &str, value: &Value) -> Verdict {
         match validation {
             "never" => Verdict::No(vec![format!("{value} is never right")]),

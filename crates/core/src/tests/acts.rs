@@ -153,6 +153,8 @@ fn due(n: u32, x: u32, state: ExecutionState, b: u32) -> Act {
             Stage::Work => step(Step::Outcome(if b.is_multiple_of(4) { Made::Broken } else { Made::Report })),
             Stage::Check => step(Step::Verdict(!b.is_multiple_of(3))),
             Stage::Retry => Act::On(n, On::Timer(false)),
+            // No checkpoint is done by a client.
+            Stage::Client => Act::On(n, On::Pause),
         },
         ExecutionState::AwaitingComplete if b.is_multiple_of(4) => step(Step::Revise(true)),
         ExecutionState::AwaitingComplete => step(Step::Approve(Care::Fresh)),
@@ -283,8 +285,8 @@ fn work(made: Made) -> Outcome {
     let usage = Usage { calls: 1, ..Usage::default() };
     let artifacts = vec![testing::report("all is well")];
     match made {
-        Made::Report | Made::ByAgent => Outcome::Done { output: Some(json!(1)), artifacts, usage },
-        Made::Nothing => Outcome::Done { output: None, artifacts: Vec::new(), usage },
+        Made::Report | Made::ByAgent => Outcome::done(Some(json!(1)), artifacts, usage),
+        Made::Nothing => Outcome::done(None, Vec::new(), usage),
         Made::Broken => {
             Outcome::Failed { failure: Failure::new("script_error", "it broke"), artifacts, usage }
         }

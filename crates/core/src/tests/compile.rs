@@ -18,8 +18,8 @@ proptest! {
             let definition = Arc::new(spec.definition("A"));
         let compiled = Compiled::new(definition.clone());
         let (body, policy) = (compiled.body(), &compiled.body().policy);
-        prop_assert_eq!(policy.approve_start.is_needed(), spec.start);
-        prop_assert_eq!(policy.approve_complete.is_needed(), spec.complete);
+        prop_assert_eq!(policy.approve_start.is_needed(|_| true), spec.start);
+        prop_assert_eq!(policy.approve_complete.is_needed(|_| true), spec.complete);
         prop_assert_eq!(policy.max_attempts, spec.retries + 1);
         prop_assert_eq!(policy.max_revisions, spec.revisions);
         prop_assert_eq!(policy.on_failure == OnFailure::Rollback, spec.goes_back);
@@ -36,7 +36,7 @@ proptest! {
         let (is_form, asks) = match &body.work {
             Work::Form(_) => (true, false),
             Work::Script(script) => (false, script.asks),
-            Work::Agents(_) | Work::Command(_) | Work::Outside(_) => (false, false),
+            Work::Agents(_) | Work::Command(_) | Work::Outside(_) | Work::Snapshot(_) => (false, false),
         };
         prop_assert_eq!((is_form, asks), (spec.work == Kind::Form, spec.work == Kind::Asks));
         // Only the definition is stored, and it compiles to the same.

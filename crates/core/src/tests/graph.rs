@@ -86,6 +86,7 @@ impl Fold {
             max_revisions: 0,
             held: false,
             feedback: None,
+            outside: false,
         };
         let changes: Vec<FrontChange> = more.into_iter().collect();
         let delta = FrontDelta { changes, ..FrontDelta::default() };

@@ -10,8 +10,7 @@ use crate::testing::{Scene, outcome_done, outcome_failed, pause, start_plan};
 use crate::{Plan, StepId};
 
 fn step(id: &str, after: &[&str], kind: PlanKind) -> PlanStep {
-    let id = StepId::new(id);
-    PlanStep { name: id.0.clone(), id, after: after.iter().map(|id| StepId::new(id)).collect(), kind }
+    PlanStep::new(StepId::new(id), after.iter().map(|id| StepId::new(id)).collect(), kind)
 }
 
 fn task() -> Arc<Body> {
@@ -26,7 +25,7 @@ fn group(width: u32) -> Arc<Plan> {
         vec![step("group", &[], PlanKind::Group(children)), step("behind", &["group"], PlanKind::Step)];
     let all = names.iter().map(String::as_str).chain(["behind"]);
     let bodies: BTreeMap<_, _> = all.map(|name| (StepId::new(name), task())).collect();
-    Arc::new(Plan { steps, bodies })
+    Arc::new(Plan { steps, bodies, parallel: width, ..Plan::default() })
 }
 
 /// Checks that something twice as large takes at most 2.2 times the work.
@@ -101,7 +100,7 @@ fn ladder(gates: u32) -> Plan {
         steps.push(step(&w, &[&s, &last], PlanKind::Step));
         before = g;
     }
-    Plan { steps, bodies: BTreeMap::new() }
+    Plan { steps, ..Plan::default() }
 }
 
 #[test]

@@ -4,12 +4,14 @@
 
 mod acts;
 mod blobs;
+mod client;
 mod compile;
 mod diagrams;
 mod graph;
 mod growth;
 mod guards;
 mod invariants;
+mod loops;
 mod model;
 mod pipelines;
 mod plans;

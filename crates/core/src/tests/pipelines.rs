@@ -119,7 +119,7 @@ fn at(state: ExecutionState, expected: At) -> At {
         (ExecutionState::AwaitingStart, _) => At::AskStart,
         (ExecutionState::Working(Stage::Form), _) => At::Form,
         (ExecutionState::Working(Stage::Input), _) => At::Input,
-        (ExecutionState::Working(Stage::Work), _) => At::Work,
+        (ExecutionState::Working(Stage::Work | Stage::Client), _) => At::Work,
         (ExecutionState::Working(Stage::Check), _) => At::Check,
         (ExecutionState::Working(Stage::Guidance), _) => At::Help,
         // Whether work or a check waits shows when it goes on.

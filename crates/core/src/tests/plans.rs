@@ -9,7 +9,9 @@ use super::graph::Fronts;
 use super::{cases, invariants};
 use crate::event::{Event, Place, RunEvent};
 use crate::plan::body::{Approval, Policy};
-use crate::plan::{Body, Choice, ChoiceAction, ChoiceOption, NodeShape, PlanKind, PlanStep};
+use crate::plan::{
+    Body, Choice, ChoiceAction, ChoiceOption, Count, Loop, NodeShape, Over, PlanKind, PlanStep,
+};
 use crate::state::run::{Ask, ExecutionState, RunStatus, Stage};
 use crate::testing::{self, Scene, When};
 use crate::{ExecNo, LoadedPlan, Plan, StepId};
@@ -51,7 +53,7 @@ fn level(
             0 if depth > 1 => PlanKind::Group(level(dice, depth - 1, bodies, names)),
             1 if depth > 1 => {
                 let times = 1 + dice.roll(3) as u32;
-                PlanKind::Loop { body: level(dice, depth - 1, bodies, names), times }
+                PlanKind::Loop(Loop::times(level(dice, depth - 1, bodies, names), times))
             }
             2..=3 => PlanKind::Gate(choice(dice, &steps[..i], &after, *names)),
             _ => {
@@ -59,7 +61,7 @@ fn level(
                 PlanKind::Step
             }
         };
-        steps.push(PlanStep { name: id.0.clone(), id, after, kind });
+        steps.push(PlanStep::new(id, after, kind));
     }
     steps
 }
@@ -97,6 +99,16 @@ fn choice(dice: &mut Dice, before: &[PlanStep], after: &[StepId], names: usize) 
         options.push(option("later", ChoiceAction::Pause));
     }
     Choice { prompt: "Good?".into(), options, ..Choice::default() }
+}
+
+/// How often the children of a container are visited; none: it is no container.
+fn passes(kind: &NodeShape) -> Option<u32> {
+    let NodeShape::Container { repeat, .. } = kind else { return None };
+    match repeat.as_ref().map(|repeat| &repeat.over) {
+        None => Some(1),
+        Some(Over::Times(Count::Fixed(times))) => Some(*times),
+        other => panic!("these plans have no such loop: {other:?}"),
+    }
 }
 
 /// A node of the plan and the passes of everything around it, outermost first.
@@ -139,8 +151,8 @@ impl<'p> Tracker<'p> {
         if self.done.contains(&(path.to_vec(), node)) {
             return true;
         }
-        let NodeShape::Container { times, .. } = &self.plan.nodes[node].kind else { return false };
-        let inner: Vec<u32> = path.iter().copied().chain([*times]).collect();
+        let Some(times) = passes(&self.plan.nodes[node].kind) else { return false };
+        let inner: Vec<u32> = path.iter().copied().chain([times]).collect();
         let mut inside = (0..self.plan.nodes.len()).filter(|&n| self.plan.nodes[n].parent == Some(node));
         inside.all(|n| self.is_done(&inner, n))
     }
@@ -209,11 +221,11 @@ impl<'p> Tracker<'p> {
     /// A group or loop that is visited again begins with nothing done inside. It has been done itself: what comes after
     /// it and is not on the way back to the gate need not wait for it again.
     fn begin_again(&mut self, path: &[u32], node: usize) {
-        let NodeShape::Container { times, .. } = &self.plan.nodes[node].kind else { return };
+        let Some(times) = passes(&self.plan.nodes[node].kind) else { return };
         if self.is_done(path, node) {
             self.done.insert((path.to_vec(), node));
         }
-        for pass in 1..=*times {
+        for pass in 1..=times {
             let inner: Vec<u32> = path.iter().copied().chain([pass]).collect();
             for n in (0..self.plan.nodes.len()).filter(|&n| self.plan.nodes[n].parent == Some(node)) {
                 self.begin_again(&inner, n);
@@ -231,8 +243,8 @@ impl<'p> Tracker<'p> {
         for node in (0..self.plan.nodes.len()).filter(|&n| self.plan.nodes[n].parent == parent) {
             let count = |of: &BTreeMap<Spot, u32>| of.get(&(path.to_vec(), node)).copied().unwrap_or(0);
             let (entered, skipped, again) = (count(&self.entered), count(&self.skipped), count(&self.again));
-            if let NodeShape::Container { times, .. } = &self.plan.nodes[node].kind {
-                for pass in 1..=*times {
+            if let Some(times) = passes(&self.plan.nodes[node].kind) {
+                for pass in 1..=times {
                     let inner: Vec<u32> = path.iter().copied().chain([pass]).collect();
                     self.check_level(Some(node), &inner, visits + again - skipped);
                 }
@@ -382,8 +394,8 @@ proptest! {
         // At least one step has a body, else this would be the plan of a pipeline.
         let (id, after, kind) = (StepId::new("n0"), vec![steps[0].id.clone()], PlanKind::Step);
         bodies.insert(id.clone(), task(&mut dice));
-        steps.push(PlanStep { name: id.0.clone(), id, after, kind });
-        let plan = Plan { steps, bodies };
+        steps.push(PlanStep::new(id, after, kind));
+        let plan = Plan { steps, bodies, ..Plan::default() };
         walk(&Arc::new(plan), &mut Dice { bytes: chance.into_iter(), seed });
     }
 }

@@ -11,16 +11,16 @@ use crate::assurance::{Assurance, Level};
 use crate::budget::{Amounts, Budget, Measure, Reached, Scope};
 use crate::definition::{Fault, PipelineConfig};
 use crate::event::{
-    Drift, Drifted, Entry, Event, Failure, HomeEvent, Level as LogLevel, LoopEnd, Made, MessageRole, Origin,
-    PauseReason, PipelineEvent, Place, Role, RollbackRecord, RollbackType, RunEvent, SkipReason, TriggeredBy,
-    Usage,
+    Blocker, Content, Drift, Drifted, Entry, Event, Failure, HomeEvent, Level as LogLevel, LoopEnd, Made,
+    MessageRole, Origin, PauseReason, PipelineEvent, Place, Role, RollbackRecord, RollbackType, RunEvent,
+    SkipReason, TriggeredBy, Usage, Warning,
 };
 use crate::plan::{Choice, ChoiceAction, ChoiceOption};
 use crate::state::run::{Ask, AskKind, FrontChange, FrontDelta, Layer, Part, Return, Round, Var};
 use crate::testing::{form, pipeline_id, run_id};
 use crate::{
     ArtifactId, ArtifactRecordId, BranchNo, CheckpointId, Digest, ExecNo, GateId, NodeNo, RollbackId, Seq,
-    SessionId, StepId, Timestamp, TokenId,
+    SessionId, SnapshotId, StepId, Timestamp, TokenId,
 };
 
 /// All of them.
@@ -183,6 +183,7 @@ fn run_begins() -> Vec<RunEvent> {
             max_revisions: 2,
             held: true,
             feedback: Some("shorter".into()),
+            outside: true,
         },
         RunEvent::StepSkipped { branch: BranchNo(1), place: place(), why: SkipReason::Choice },
         asked(Ask::Begin),
@@ -240,7 +241,13 @@ fn run_works() -> Vec<RunEvent> {
         RunEvent::NoteQueued { x: X, text: "mind the gap".into() },
         RunEvent::AttemptFailed { x: X, failure: failure(), retry_at: Timestamp(8), usage: usage() },
         RunEvent::ArtifactMade { x: X, made },
-        RunEvent::WorkDone { x: X, judge: true, output: output.clone(), usage: usage() },
+        RunEvent::WorkDone {
+            x: X,
+            judge: true,
+            output: output.clone(),
+            usage: usage(),
+            context: object(json!({"topic": "bridges"})),
+        },
         RunEvent::Checked { x: X, passed: false, reasons, usage: usage() },
         asked(Ask::Guidance),
         asked(Ask::Budget(reached(), Part::Check)),
@@ -300,8 +307,31 @@ fn run_walks() -> Vec<RunEvent> {
         },
         RunEvent::FrontMoved { branch, delta: delta() },
         RunEvent::LoopEnded { branch, place: place(), why: LoopEnd::Count },
+        RunEvent::Warned { branch, place: place(), what: Warning::Condition("it threw".into()) },
         RunEvent::Forked { branch, from: NodeNo(1) },
+        handed_in(Content::Inline(json!({"notesMarkdown": "well"}))),
+        handed_in(Content::Stored(digest(), 9_000)),
+        RunEvent::Blocked { x: X, at: NodeNo(1), attempt: 2, why: vec![blocker()], changes: true },
+        RunEvent::SnapshotTaken {
+            at: NodeNo(1),
+            snapshot: SnapshotId(id(11)),
+            trigger: "manual".into(),
+            tags: vec!["good".into()],
+            tree: Some(digest()),
+            output: Some(Content::Stored(digest(), 9_000)),
+        },
+        RunEvent::Reopened {},
     ]
+}
+
+fn handed_in(output: Content) -> RunEvent {
+    let context = object(json!({"topic": "bridges", "draft": null}));
+    RunEvent::HandedIn { x: X, at: NodeNo(1), attempt: 2, output: Some(output), context }
+}
+
+fn blocker() -> Blocker {
+    let about = Some(json!({"kind": "output_contract"}));
+    Blocker { code: "INVALID_REQUIRED_OUTPUT".into(), message: "it has no points".into(), about }
 }
 
 fn run_ends() -> Vec<RunEvent> {

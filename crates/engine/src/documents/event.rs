@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use holdpoint_core::event::{Entry, Event, HomeEvent, PipelineEvent, RunEvent, stored_kinds, wire_type};
+use holdpoint_core::event::{
+    Entry, Event, HomeEvent, PipelineEvent, RunEvent, Warning, stored_kinds, wire_type,
+};
 use holdpoint_core::state::run::{Ask, AskKind, RunState};
 use holdpoint_core::{
     CheckpointId, ExecNo, ExecutionId, PipelineId, RollbackId, RunId, Seq, State, StreamId, Timestamp,
@@ -373,6 +375,19 @@ fn asked(ask: &Ask, step: &str) -> String {
     }
 }
 
+fn warning(step: &str, what: &Warning) -> String {
+    match what {
+        Warning::Condition(why) => format!("The condition of “{step}” cannot be evaluated: {why}"),
+        Warning::NoItems(why) => format!("{why}."),
+        Warning::LimitReached(passes) => {
+            format!("Loop “{step}” ended after {passes} passes, which is its limit.")
+        }
+        Warning::OutputTooLarge(bytes) => {
+            format!("The output of “{step}” is too large for the context: {bytes} bytes of JSON.")
+        }
+    }
+}
+
 fn of_run(event: &RunEvent, step: &str) -> String {
     match event {
         RunEvent::Made { .. } => "The run was made.".to_owned(),
@@ -421,7 +436,13 @@ fn of_run(event: &RunEvent, step: &str) -> String {
         RunEvent::GateAnswered { option, .. } => format!("The choice is “{option}”."),
         RunEvent::FrontMoved { .. } => "The run moved on.".to_owned(),
         RunEvent::LoopEnded { .. } => "A loop finished.".to_owned(),
+        RunEvent::Warned { place, what, .. } => warning(&place.step.0, what),
         RunEvent::Forked { .. } => "The run was forked.".to_owned(),
+        RunEvent::HandedIn { .. } => format!("The result of {step} was handed in."),
+        RunEvent::Blocked { changes: true, .. } => format!("A person wants the result of {step} changed."),
+        RunEvent::Blocked { .. } => format!("The result of {step} was refused."),
+        RunEvent::SnapshotTaken { .. } => "A snapshot was taken.".to_owned(),
+        RunEvent::Reopened {} => "The run is in progress again.".to_owned(),
         RunEvent::PauseAsked {} => "The run will pause when the present step ends.".to_owned(),
         RunEvent::PauseDropped {} => "The run will not pause, after all.".to_owned(),
         RunEvent::Paused { .. } => "The run is paused.".to_owned(),

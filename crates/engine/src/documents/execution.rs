@@ -433,6 +433,7 @@ fn stage(state: ExecutionState) -> Option<&'static str> {
             Stage::Form => "form",
             Stage::Input => "script_input",
             Stage::Work => "work",
+            Stage::Client => "client",
             Stage::Check => "check",
             Stage::Guidance => "guidance",
             Stage::Budget => "budget",

@@ -58,7 +58,7 @@ pub struct GraphPoint {
     pub id: u32,
     /// The point before it.
     pub parent: Option<u32>,
-    /// `step` or `gate`.
+    /// `step`, `gate`, `snapshot` or `blocked`.
     pub kind: &'static str,
     /// The branch in which it was made.
     pub branch: u32,
@@ -118,6 +118,10 @@ fn points(run: &RunState) -> Vec<GraphPoint> {
             NodeKind::Start => ("step", None),
             NodeKind::Step(x) => ("step", run.execution(*x).map(|execution| execution.id)),
             NodeKind::Gate(..) => ("gate", None),
+            NodeKind::Snapshot(_) => ("snapshot", None),
+            NodeKind::Blocked(blocked) => {
+                ("blocked", run.graph.any_execution(blocked.x).map(|execution| execution.id))
+            }
         };
         GraphPoint {
             id: number.0,

@@ -171,6 +171,8 @@ fn pause_reason(reason: PauseReason) -> &'static str {
         PauseReason::Asked => "asked",
         PauseReason::StepFailed => "checkpoint_failed",
         PauseReason::Restored => "restored",
+        PauseReason::LimitReached => "limit_reached",
+        PauseReason::Recovered => "recovered",
     }
 }
 

@@ -263,7 +263,7 @@ fn budget_question(about: &Asked) -> String {
 fn script_question(name: &str, body: Option<&Body>) -> String {
     let question = body.and_then(|body| match &body.work {
         Work::Script(script) => script.question.as_deref(),
-        Work::Form(_) | Work::Agents(_) | Work::Command(_) | Work::Outside(_) => None,
+        Work::Form(_) | Work::Agents(_) | Work::Command(_) | Work::Outside(_) | Work::Snapshot(_) => None,
     });
     question.map_or_else(|| format!("“{name}” asks for input."), str::to_owned)
 }

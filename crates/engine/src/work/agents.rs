@@ -104,7 +104,7 @@ impl Worker {
         }
         let artifacts = collect(desk, &room.staging, declared, None, self.settings.file_bytes).await;
         let artifacts = artifacts.map_err(|stop| stop.costing(usage))?;
-        Ok(Outcome::Done { output: None, artifacts, usage })
+        Ok(Outcome::done(None, artifacts, usage))
     }
 
     /// Tells the agents, lets them talk, and gives the last words of the one who writes.

@@ -127,6 +127,9 @@ impl Worker {
             },
             (EffectKind::DoWork, Work::Agents(agents)) => self.agentic(job, agents, &purse).await,
             (EffectKind::DoWork, Work::Command(_)) => return Ok(BuiltIn.run(job.clone()).await),
+            (EffectKind::DoWork, Work::Snapshot(_)) => {
+                return Err(Stop::new("no_executor", "this program has no folder to capture"));
+            }
             (EffectKind::DoWork, Work::Form(_) | Work::Outside(_)) => {
                 return Err(Stop::new("no_executor", "a person or a client does this work"));
             }

@@ -80,7 +80,7 @@ impl Worker {
             rehearsal.part(job).hand_in(&room)?;
             let declared = &job.body.outputs;
             let artifacts = collect(desk, &room.staging, declared, None, self.settings.file_bytes).await?;
-            return Ok(Outcome::Done { output: None, artifacts, usage: Usage::default() });
+            return Ok(Outcome::done(None, artifacts, Usage::default()));
         }
         let found = self.machine.found().await;
         let mut order = self.order(job, &room, &given, config, &script, found)?;
@@ -97,7 +97,7 @@ impl Worker {
             collect(desk, &room.staging, &job.body.outputs, value.as_ref(), self.settings.file_bytes).await?;
         dies_at(Moment::OutputsCollected);
         let output = value.filter(|value| value.to_string().len() <= SMALL_VALUE);
-        Ok(Outcome::Done { output, artifacts, usage: Usage::default() })
+        Ok(Outcome::done(output, artifacts, Usage::default()))
     }
 
     /// The script's bytes as they were when the attempt began, in a file of the attempt's own.

@@ -53,7 +53,7 @@ impl Executor for Breaks {
         let breaks = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
         let outcome = match breaks {
             Ok(_) => Outcome::Failed { failure: Failure::new("script_error", "it broke"), artifacts, usage },
-            Err(_) => Outcome::Done { output: None, artifacts, usage },
+            Err(_) => Outcome::done(None, artifacts, usage),
         };
         Box::pin(std::future::ready(outcome))
     }

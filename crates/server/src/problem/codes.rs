@@ -157,6 +157,9 @@ codes! {
     InvalidFields "invalid_fields" UNPROCESSABLE_ENTITY "Invalid fields"
         "Fields are missing, unknown or wrong; `errors` names each with a JSON pointer."
         "Correct the fields named in `errors` and send it again.";
+    ContextTooLarge "context_too_large" UNPROCESSABLE_ENTITY "Context too large"
+        "The context of a run would hold more than it may."
+        "Leave less in the context, or put it into an artifact.";
     LimitReached "limit_reached" UNPROCESSABLE_ENTITY "Limit reached"
         "A stated limit would be passed."
         "Remove something first, or raise the limit in the configuration.";

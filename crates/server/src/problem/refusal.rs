@@ -37,6 +37,9 @@ impl From<Rejection> for Problem {
                 problem.with("gate_id", gate.to_string()).with("needs", needs.name()).with("has", has.name())
             }
             Rejection::NotAnApprover { approvers } => problem.with("approvers", json!(approvers)),
+            Rejection::ContextTooLarge { bytes, limit } => {
+                problem.with("bytes", json!(bytes)).with("limit", json!(limit))
+            }
             Rejection::LimitReached { limit, .. } => problem.with("limit", json!(limit)),
             Rejection::NotFound { .. }
             | Rejection::Exists { .. }
@@ -70,6 +73,7 @@ fn code(rejection: &Rejection) -> Code {
         Rejection::NotOwed => Code::NotOwed,
         Rejection::NothingToRollBack => Code::NothingToRollBack,
         Rejection::CannotUndo { .. } => Code::CannotUndo,
+        Rejection::ContextTooLarge { .. } => Code::ContextTooLarge,
         Rejection::LimitReached { .. } => Code::LimitReached,
     }
 }

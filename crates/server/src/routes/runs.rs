@@ -193,7 +193,7 @@ async fn resume(
 ) -> Result<Response, Problem> {
     // Who may decide passes a gate at which the run was paused.
     let decides = caller.require(holdpoint_core::event::Role::Approver).is_ok();
-    steer(&app, &caller, key, id, RunCommand::Resume { decides }).await
+    steer(&app, &caller, key, id, RunCommand::Resume { decides, max: None }).await
 }
 
 /// End a run

@@ -101,7 +101,8 @@ impl<'m> Gates<'m> {
                 self.let_begin.insert((run, *x));
             }
             RunEvent::AttemptBegan { x, revision: 0, attempt: 1, .. } => {
-                let asks = self.policy(moment, *x).is_some_and(|policy| policy.approve_start.is_needed());
+                let asks =
+                    self.policy(moment, *x).is_some_and(|policy| policy.approve_start.is_needed(|_| true));
                 if asks && !self.let_begin.contains(&(run, *x)) {
                     found.push(format!("I13: {x} of run {run} began without approval"));
                 }
@@ -140,7 +141,7 @@ impl<'m> Gates<'m> {
     /// I13, I14: what needs approval has it, and nothing else is promoted.
     fn completed(&self, moment: &Moment<'_>, x: ExecNo) -> Option<String> {
         let run = moment.run;
-        let asks = self.policy(moment, x).is_some_and(|policy| policy.approve_complete.is_needed());
+        let asks = self.policy(moment, x).is_some_and(|policy| policy.approve_complete.is_needed(|_| true));
         let promoted = self.promoted.get(&x).cloned().unwrap_or_default();
         match self.approved.get(&x) {
             None if asks => Some(format!("I13: {x} of run {run} was completed without approval")),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::attempts::Fresh;
 use super::gates::Opened;
-use super::{Ask, Cause, ExecutionState, RunState, RunStatus, Timers};
+use super::{Ask, Cause, ExecutionState, RunState, RunStatus, Snapshot, Timers};
 use crate::event::{RunEvent, Text};
 use crate::state::Stamp;
 use crate::{ActorKind, BranchNo, Timestamp};
@@ -43,6 +43,7 @@ impl RunState {
                 max_revisions,
                 held,
                 feedback,
+                outside,
             } => self.make_execution(
                 &Fresh {
                     x: *x,
@@ -55,6 +56,7 @@ impl RunState {
                     max_revisions: *max_revisions,
                     held: *held,
                     feedback: feedback.as_ref(),
+                    outside: *outside,
                 },
                 stamp,
             ),
@@ -81,7 +83,9 @@ impl RunState {
                 }
             }
             RunEvent::ArtifactMade { x, made } => self.keep_output(*x, made, at),
-            RunEvent::WorkDone { x, judge, usage, .. } => self.work_done(*x, *judge, *usage),
+            RunEvent::WorkDone { x, judge, context, usage, .. } => {
+                self.work_done(*x, *judge, context, *usage)
+            }
             RunEvent::Checked { x, passed, reasons, usage } => self.checked(*x, *passed, reasons, *usage),
             RunEvent::BudgetRaised { x, gate, scope, by, deadline, .. } => {
                 self.raise_budget(*x, *gate, *scope, *by, *deadline);
@@ -125,7 +129,23 @@ impl RunState {
                 self.pause_reason = None;
                 self.times.resumed = Some(at);
             }
-            RunEvent::Completed {} => self.end(RunStatus::Completed, at),
+            RunEvent::HandedIn { x, at, attempt, output, context } => {
+                self.hand_in(*x, *at, *attempt, output.as_ref(), context);
+                let row = self.rows.events;
+                self.edit(*x, |e| e.handed_row = row);
+            }
+            RunEvent::Blocked { x, at, attempt, why, changes } => {
+                self.block(*x, *at, *attempt, why, *changes, stamp);
+            }
+            RunEvent::SnapshotTaken { at: node, snapshot, trigger, tags, tree, output } => {
+                let (id, trigger, tags, output) = (*snapshot, trigger.clone(), tags.clone(), output.clone());
+                self.take_snapshot(*node, Snapshot { id, at, trigger, tags, tree: *tree, output });
+            }
+            RunEvent::Reopened {} => {
+                self.status = RunStatus::InProgress;
+                self.times.completed = None;
+            }
+            RunEvent::Completed {} => self.complete_run(at),
             RunEvent::Failed { .. } => self.end(RunStatus::Failed, at),
             RunEvent::Aborted { .. } => self.end(RunStatus::Aborted, at),
             RunEvent::Forked { branch, from } => self.fork(*branch, *from, Cause::Fork),
@@ -139,8 +159,16 @@ impl RunState {
             RunEvent::RunRemoved { rollback, archive } => self.remove(*rollback, archive),
             RunEvent::RunRestored { rollback } => self.restore(*rollback, at),
             // For people to see: the front of a skipped step or an ended loop moves by `FrontMoved`.
-            RunEvent::StepSkipped { .. } | RunEvent::LoopEnded { .. } => {}
+            RunEvent::StepSkipped { .. } | RunEvent::LoopEnded { .. } | RunEvent::Warned { .. } => {}
         }
+    }
+
+    /// All is done on the current branch. Gates of other branches stay open: an answer there opens the run again.
+    fn complete_run(&mut self, at: Timestamp) {
+        self.status = RunStatus::Completed;
+        self.pause_requested = false;
+        self.pause_reason = None;
+        self.times.completed = Some(at);
     }
 
     fn end(&mut self, status: RunStatus, at: Timestamp) {

@@ -1,10 +1,12 @@
 //! Folding what happens to an execution: attempts, owed work, outputs, failures.
 
+use std::sync::Arc;
+
 use holdpoint_planted::{Bug, planted};
 
 use super::{
-    EffectId, EffectKind, Execution, ExecutionState, ExecutionTimes, NodeKind, Output, Part, RunState, Stage,
-    TimerId, TimerKind,
+    AckTo, EffectId, EffectKind, Execution, ExecutionState, ExecutionTimes, Handed, NodeKind, Output, Part,
+    RunState, Stage, TimerId, TimerKind,
 };
 use crate::budget::Amounts;
 use crate::event::{Failure, Made, Place, Text, Usage};
@@ -23,6 +25,7 @@ pub(super) struct Fresh<'a> {
     pub max_revisions: u32,
     pub held: bool,
     pub feedback: Option<&'a Text>,
+    pub outside: bool,
 }
 
 impl RunState {
@@ -37,7 +40,12 @@ impl RunState {
             position: fresh.position,
             name: fresh.name.cloned(),
             body: fresh.body,
-            state: ExecutionState::Pending,
+            // A client need not be started: it asks what there is to do.
+            state: if fresh.outside && !fresh.held {
+                ExecutionState::Working(Stage::Client)
+            } else {
+                ExecutionState::Pending
+            },
             gate: None,
             revision: 0,
             attempt: 1,
@@ -46,6 +54,10 @@ impl RunState {
             max_revisions: fresh.max_revisions,
             check_retries: 0,
             restarts: 0,
+            outside: fresh.outside,
+            handed: None,
+            handed_row: 0,
+            blocks: 0,
             held_back: fresh.held,
             times: ExecutionTimes { created: stamp.at, ..ExecutionTimes::default() },
             artifacts: Vec::new(),
@@ -93,12 +105,17 @@ impl RunState {
             e.held_back = false;
             e.artifacts.clear();
             e.verdict = None;
+            e.handed = None;
             e.fields.clear();
             e.author = None;
             e.times.started.get_or_insert(at);
         });
         if too_late {
             self.stop_work(x);
+        }
+        if self.execution(x).is_some_and(|e| e.outside) {
+            self.edit(x, |e| e.state = ExecutionState::Working(Stage::Client));
+            return;
         }
         self.owe(x, Part::Work, deadline);
     }
@@ -112,9 +129,19 @@ impl RunState {
         });
     }
 
-    pub(super) fn work_done(&mut self, x: ExecNo, judge: bool, usage: Usage) {
+    pub(super) fn work_done(
+        &mut self,
+        x: ExecNo,
+        judge: bool,
+        context: &serde_json::Map<String, serde_json::Value>,
+        usage: Usage,
+    ) {
         self.settle(x, Part::Work);
         self.spend(x, usage);
+        if !context.is_empty() {
+            let handed = Handed { call: None, output: None, context: context.clone() };
+            self.edit(x, |e| e.handed = Some(Arc::new(handed)));
+        }
         if judge {
             self.owe(x, Part::Check, None);
         }
@@ -135,10 +162,14 @@ impl RunState {
     pub(super) fn complete(&mut self, x: ExecNo, usage: Usage, stamp: &Stamp<'_>) {
         self.settle(x, Part::Work);
         self.spend(x, usage);
-        let Some(branch) = self.execution(x).map(|e| e.branch) else { return };
+        let Some(execution) = self.execution(x) else { return };
+        let (branch, call) = (execution.branch, execution.handed.as_ref().and_then(|handed| handed.call));
         self.completed += 1;
-        let node = self.graph.add_node(branch, NodeKind::Step(x), stamp.command);
+        let from = call.map(|call| call.at);
+        let node = self.graph.add_node(branch, NodeKind::Step(x), from, stamp.command);
+        self.acknowledge(x, AckTo::Node(node));
         self.edit(x, |e| {
+            e.handed = None;
             e.state = ExecutionState::Completed;
             e.times.completed = Some(stamp.at);
             e.feedback.clear();
@@ -183,7 +214,7 @@ impl RunState {
         self.close_of(x);
         // Nobody has to decide about it any more: it does not keep the run from moving.
         self.failed = self.failed.saturating_sub(1);
-        let node = self.graph.add_node(branch, NodeKind::Step(x), stamp.command);
+        let node = self.graph.add_node(branch, NodeKind::Step(x), None, stamp.command);
         self.edit(x, |e| e.node = Some(node));
     }
 

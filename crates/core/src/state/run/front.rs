@@ -320,6 +320,13 @@ impl Front {
         self.weight
     }
 
+    /// Sets a value, for tests of what reads it.
+    #[cfg(test)]
+    pub(crate) fn set_context(&mut self, key: &str, value: Value) {
+        let var = Var { value: Arc::new(value), layer: Layer::Useful };
+        self.apply(&FrontChange::Context(key.into(), Some(var)));
+    }
+
     /// A place was reached.
     pub(crate) fn reach(&mut self, place: Place) {
         let bytes = place_bytes(&place);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::{Ask, AskKind, ExecutionState, Gate, NodeKind, Part, RunState, Stage};
+use super::{AckTo, Ask, AskKind, ExecutionState, Gate, NodeKind, Part, RunState, Stage};
 use crate::assurance::Level;
 use crate::budget::{Amounts, Scope};
 use crate::event::{Place, Text};
@@ -56,6 +56,8 @@ impl RunState {
         self.edit(x, |e| {
             e.gate = Some(id);
             match kind {
+                // A client's step waits to be started by hand too.
+                AskKind::Begin if e.outside => e.state = ExecutionState::Pending,
                 AskKind::Start => e.state = ExecutionState::AwaitingStart,
                 AskKind::Form => e.state = ExecutionState::Working(Stage::Form),
                 AskKind::Input => {
@@ -68,6 +70,17 @@ impl RunState {
                 AskKind::Begin | AskKind::Choice | AskKind::Failed | AskKind::Blocked => {}
             }
         });
+        match kind {
+            AskKind::Result | AskKind::Blocked => self.acknowledge(x, AckTo::Waiting(id)),
+            AskKind::Begin
+            | AskKind::Start
+            | AskKind::Form
+            | AskKind::Input
+            | AskKind::Guidance
+            | AskKind::Budget
+            | AskKind::Choice
+            | AskKind::Failed => {}
+        }
     }
 
     /// A step that waited to be started has begun, or asks for more.
@@ -86,6 +99,7 @@ impl RunState {
 
     fn close(&mut self, gate: GateId) {
         let Some(closed) = self.gates.remove(&gate) else { return };
+        self.graph.current = closed.branch;
         if let Some(x) = closed.x {
             self.edit(x, |e| e.gate = None);
         }
@@ -207,6 +221,15 @@ impl RunState {
     pub(super) fn answer_choice(&mut self, gate: GateId, option: &Text, stamp: &Stamp<'_>) {
         let Some(asked) = self.gates.remove(&gate) else { return };
         self.rows.interactions += 1;
+        if let Some(x) = asked.x {
+            // A refused result: the client tries again, unless what follows says otherwise.
+            self.edit(x, |e| (e.gate, e.blocks) = (None, 0));
+            let call = self.execution(x).and_then(|e| e.handed.as_ref()?.call);
+            if let Some(node) = call.and_then(|call| call.blocked) {
+                self.acknowledge(x, AckTo::Node(node));
+            }
+            return;
+        }
         let Ask::Choice(choice) = &asked.ask else { return };
         if pauses(choice, option) {
             self.graph.edit_branch(asked.branch, |branch| {
@@ -215,7 +238,7 @@ impl RunState {
             return;
         }
         let node = NodeKind::Gate(gate, asked.place.clone(), stamp.at);
-        self.graph.add_node(asked.branch, node, stamp.command);
+        self.graph.add_node(asked.branch, node, None, stamp.command);
     }
 }
 

@@ -5,13 +5,17 @@
 
 use std::sync::Arc;
 
+use holdpoint_planted::{Bug, planted};
 use imbl::{OrdSet, Vector};
 use serde::{Deserialize, Serialize};
 
 use super::front::{Front, FrontDelta};
 use super::{Execution, Gate, RunStatus};
-use crate::event::{PauseReason, Place, Text, is_zero};
-use crate::{BranchNo, CommandId, ExecNo, ExecutionId, GateId, NodeNo, RollbackId, RunId, Timestamp};
+use crate::event::{Blocker, Content, PauseReason, Place, Text, is_zero};
+use crate::{
+    BranchNo, CommandId, Digest, ExecNo, ExecutionId, GateId, NodeNo, RollbackId, RunId, SnapshotId,
+    Timestamp,
+};
 
 /// A front is kept after at least this many bytes of deltas: reading so many costs less than a look-up in the store.
 const KEEP_LEAST: u64 = 4 * 1024;
@@ -96,6 +100,45 @@ pub enum NodeKind {
     /// A choice was answered.
     #[serde(rename = "g")]
     Gate(GateId, Place, Timestamp),
+    /// The state was saved. It hangs off the node before it and moves no head.
+    #[serde(rename = "s")]
+    Snapshot(Arc<Snapshot>),
+    /// A client's output was refused. It hangs off the node that the client continued from and moves no head.
+    #[serde(rename = "b")]
+    Blocked(Arc<Blocked>),
+}
+
+/// A saved state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// Its id.
+    pub id: SnapshotId,
+    /// When it was taken.
+    pub at: Timestamp,
+    /// What caused it, as documents show it.
+    pub trigger: Text,
+    /// What it can be found by.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<Text>,
+    /// The files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<Digest>,
+    /// What a client said with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Content>,
+}
+
+/// A client's output that was refused.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Blocked {
+    /// The execution.
+    pub x: ExecNo,
+    /// When.
+    pub at: Timestamp,
+    /// The attempt at the node that it hangs off.
+    pub attempt: u32,
+    /// Why.
+    pub why: Vec<Blocker>,
 }
 
 /// A way through the plan.
@@ -118,6 +161,9 @@ pub struct Branch {
     /// Executions that are not done.
     #[serde(default, skip_serializing_if = "OrdSet::is_empty")]
     pub active: OrdSet<ExecNo>,
+    /// Steps that were reached and wait, in order of arrival, until others have ended their work.
+    #[serde(default, skip_serializing_if = "Vector::is_empty")]
+    pub queued: Vector<Place>,
     /// Open choices of the plan.
     #[serde(default, skip_serializing_if = "OrdSet::is_empty")]
     pub asking: OrdSet<GateId>,
@@ -333,6 +379,8 @@ impl Graph {
                 }
             }
             NodeKind::Gate(_, place, _) => front.finish(place),
+            // Their front is that of the node that they hang off.
+            NodeKind::Snapshot(_) | NodeKind::Blocked(_) => {}
         }
     }
 
@@ -369,6 +417,7 @@ impl Graph {
             by: Some(command),
             since: 0,
             active: OrdSet::new(),
+            queued: Vector::new(),
             asking: OrdSet::new(),
             retired: None,
             front: Front::default(),
@@ -381,12 +430,16 @@ impl Graph {
         if x != self.next_execution() {
             return;
         }
-        let b = execution.branch;
+        let (b, place) = (execution.branch, execution.place.clone());
         self.executions.push_back(Arc::new(execution));
         self.edit_branch(b, |branch| {
             branch.active.insert(x);
+            // Most often it is the first, or none waits.
+            if let Some(at) = branch.queued.iter().position(|queued| *queued == place) {
+                branch.queued.remove(at);
+            }
         });
-        self.moved(b, &FrontDelta { made: vec![x], ..FrontDelta::default() }, command);
+        self.change_front(b, &FrontDelta { made: vec![x], ..FrontDelta::default() }, command);
     }
 
     /// A choice of the plan was reached.
@@ -394,16 +447,26 @@ impl Graph {
         self.edit_branch(b, |branch| {
             branch.asking.insert(gate);
         });
-        self.moved(b, &FrontDelta { reached: vec![place.clone()], ..FrontDelta::default() }, command);
+        self.change_front(b, &FrontDelta { reached: vec![place.clone()], ..FrontDelta::default() }, command);
+    }
+
+    /// A front changed in a way that no other event implies. Places that were only reached wait for others to end.
+    pub(super) fn moved(&mut self, b: BranchNo, delta: &FrontDelta, command: CommandId) {
+        self.change_front(b, delta, command);
+        if !delta.reached.is_empty() {
+            self.edit_branch(b, |branch| branch.queued.extend(delta.reached.iter().cloned()));
+        }
     }
 
     /// A front changed. Changes by the command that made the head belong to the head; others wait for the next node,
     /// so that the front at a node never depends on what happens after it.
-    pub(super) fn moved(&mut self, b: BranchNo, delta: &FrontDelta, command: CommandId) {
+    fn change_front(&mut self, b: BranchNo, delta: &FrontDelta, command: CommandId) {
         self.keep_front(b, command);
         self.current = b;
         let Some(branch) = self.branch(b) else { return };
-        let (mut front, head, own) = (branch.front.clone(), branch.head, branch.by == Some(command));
+        let shared = planted(Bug::ForkSharesDelta) && branch.by.is_none();
+        let (mut front, head, own) =
+            (branch.front.clone(), branch.head, branch.by == Some(command) || shared);
         self.apply_delta(&mut front, delta);
         if own && let Some(node) = self.nodes.get_mut(head.0 as usize) {
             Arc::make_mut(node).moved.get_or_insert_default().delta.extend(delta);
@@ -419,12 +482,25 @@ impl Graph {
     }
 
     /// A step is done or a choice was answered: the branch has a new head.
-    pub(super) fn add_node(&mut self, b: BranchNo, kind: NodeKind, command: CommandId) -> NodeNo {
+    ///
+    /// A client continues from a node that may hang off the head: it becomes the parent, so that a retry follows the
+    /// refused try.
+    pub(super) fn add_node(
+        &mut self,
+        b: BranchNo,
+        kind: NodeKind,
+        from: Option<NodeNo>,
+        command: CommandId,
+    ) -> NodeNo {
         self.keep_front(b, command);
         self.current = b;
         let n = NodeNo(self.nodes.len() as u32);
+        let from = from.and_then(|from| Some((from, self.anchor(from)?)));
         let Some(branch) = self.branches.get_mut(b.0 as usize).map(Arc::make_mut) else { return n };
         let mut delta = std::mem::take(&mut branch.pending);
+        if planted(Bug::FrontWithoutPending) {
+            delta = FrontDelta::default();
+        }
         let place = match &kind {
             NodeKind::Start => None,
             NodeKind::Step(x) => {
@@ -435,6 +511,7 @@ impl Graph {
                 branch.asking.remove(gate);
                 Some(place.clone())
             }
+            NodeKind::Snapshot(_) | NodeKind::Blocked(_) => None,
         };
         if let Some(change) = place.and_then(|place| branch.front.child_done(&place)) {
             branch.front.apply(&change);
@@ -442,7 +519,9 @@ impl Graph {
         }
         branch.since += delta.bytes();
         branch.by = Some(command);
-        let parent = (n.0 != branch.head.0 + 1).then_some(branch.head);
+        // Where the branch has moved on since, its front has too: only its head may be the parent then.
+        let parent = from.filter(|(_, anchor)| *anchor == branch.head).map_or(branch.head, |(from, _)| from);
+        let parent = (n.0 != parent.0 + 1).then_some(parent);
         branch.head = n;
         let mut front = std::mem::take(&mut branch.front);
         self.apply_kind(&mut front, &kind);
@@ -450,6 +529,16 @@ impl Graph {
         let moved = Some(Moved { delta, kept: None });
         self.nodes.push_back(Arc::new(Node { parent, branch: b, kind, moved }));
         n
+    }
+
+    /// A node that hangs off another one: it moves no head, and its front is that of the node. None where that node is
+    /// unknown: a parent must be older than its child, or the way up would have no end.
+    pub(super) fn hang(&mut self, at: NodeNo, kind: NodeKind) -> Option<NodeNo> {
+        let n = NodeNo(self.nodes.len() as u32);
+        let branch = self.node(at)?.branch;
+        let parent = (n.0 != at.0 + 1).then_some(at);
+        self.nodes.push_back(Arc::new(Node { parent, branch, kind, moved: None }));
+        Some(n)
     }
 
     /// Keeps the front in the head when the first event of another command touches the branch and the deltas up to
@@ -493,6 +582,7 @@ impl Graph {
             // Many forks of one node must not each keep a front of their own at once.
             since: since.min(limit / 2),
             active: OrdSet::new(),
+            queued: Vector::new(),
             asking: OrdSet::new(),
             retired: None,
             front,
@@ -505,7 +595,8 @@ impl Graph {
         while let Some(n) = at.filter(|n| n.0 > from.0) {
             let x = match self.node(n).map(|node| &node.kind) {
                 Some(NodeKind::Step(x)) => Some(*x),
-                Some(NodeKind::Start | NodeKind::Gate(..)) | None => None,
+                Some(NodeKind::Start | NodeKind::Gate(..) | NodeKind::Snapshot(_) | NodeKind::Blocked(_))
+                | None => None,
             };
             found.push((n, x));
             at = self.parent(n);

@@ -6,6 +6,7 @@
 mod apply;
 mod attempts;
 mod branches;
+mod client;
 pub mod diagram;
 mod front;
 mod gates;
@@ -13,8 +14,9 @@ mod graph;
 pub(in crate::state) mod pairs;
 mod waits;
 
+pub use client::{Ack, AckKey, AckTo, Call, Handed};
 pub use front::{Front, FrontChange, FrontDelta, Layer, Return, Round, Var};
-pub use graph::{Branch, Cause, Graph, Moved, Node, NodeKind, Retired};
+pub use graph::{Blocked, Branch, Cause, Graph, Moved, Node, NodeKind, Retired, Snapshot};
 pub use waits::{Ask, AskKind, EffectId, EffectKind, Gate, Part, Shown, TimerId, TimerKind, Timers};
 
 use std::sync::Arc;
@@ -59,6 +61,9 @@ pub struct RunState {
     pub owed: OrdMap<EffectId, EffectKind>,
     /// When something happens by itself.
     pub timers: Timers,
+    /// What came of the calls of clients, by the node that they continue from.
+    #[serde(with = "pairs", default, skip_serializing_if = "OrdMap::is_empty")]
+    pub acks: OrdMap<(NodeNo, AckKey), Ack>,
     /// The rollback that removed the whole run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gone: Option<Gone>,
@@ -218,6 +223,18 @@ pub struct Execution {
     /// How often the work of the present attempt was cut off and started again.
     #[serde(default, skip_serializing_if = "is_none_u32")]
     pub restarts: u32,
+    /// Whether a client does the work: nothing is owed.
+    #[serde(rename = "o", default, skip_serializing_if = "std::ops::Not::not")]
+    pub outside: bool,
+    /// What its work left and nobody has accepted yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handed: Option<Arc<Handed>>,
+    /// The version of the event that last handed in a client's result.
+    #[serde(default, skip_serializing_if = "is_none_u32")]
+    pub handed_row: u32,
+    /// How many results of a client were refused in a row.
+    #[serde(default, skip_serializing_if = "is_none_u32")]
+    pub blocks: u32,
     /// Whether its start was rejected, so that it does not begin by itself.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub held_back: bool,
@@ -327,6 +344,8 @@ pub enum Stage {
     Input,
     /// The runner does its work.
     Work,
+    /// A client does its work.
+    Client,
     /// A judge looks at its outputs.
     Check,
     /// A person gives guidance after a failed check.
@@ -357,7 +376,7 @@ impl ExecutionState {
             Self::AwaitingStart
             | Self::AwaitingComplete
             | Self::Working(Stage::Form | Stage::Input | Stage::Guidance | Stage::Budget) => true,
-            Self::Working(Stage::Work | Stage::Check | Stage::Retry)
+            Self::Working(Stage::Work | Stage::Client | Stage::Check | Stage::Retry)
             | Self::Pending
             | Self::Completed
             | Self::Failed => false,
@@ -368,7 +387,8 @@ impl ExecutionState {
     pub fn in_flight(self) -> bool {
         match self {
             Self::Working(Stage::Work | Stage::Check | Stage::Retry) => true,
-            Self::Working(Stage::Form | Stage::Input | Stage::Guidance | Stage::Budget)
+            // A client is not stopped: it hears of it when it calls.
+            Self::Working(Stage::Client | Stage::Form | Stage::Input | Stage::Guidance | Stage::Budget)
             | Self::Pending
             | Self::AwaitingStart
             | Self::AwaitingComplete
@@ -393,6 +413,7 @@ impl RunState {
             gates: OrdMap::new(),
             owed: OrdMap::new(),
             timers: Timers::default(),
+            acks: OrdMap::new(),
             gone: None,
             completed: 0,
             failed: 0,
