@@ -49,11 +49,12 @@ impl<T> From<documents::Listed<T>> for Listed<T> {
 impl<T> Listed<T> {
     /// A page with the place where it ends, if something comes behind it.
     pub fn new(items: Vec<T>, next: Option<Position>) -> Self {
-        Self { items, next_cursor: next.map(encode) }
+        Self { items, next_cursor: next.map(cursor) }
     }
 }
 
-fn encode(place: Position) -> String {
+/// A place in a list as clients hand it back.
+pub fn cursor(place: Position) -> String {
     let mut bytes = vec![FORM];
     bytes.extend(place.seq.to_be_bytes());
     bytes.extend(place.n.to_be_bytes());

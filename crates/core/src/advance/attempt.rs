@@ -130,7 +130,7 @@ pub fn finish_work(
     }
     let context = left_behind(draft, run, x, finished.output.as_ref(), finished.context)?;
     let output = finished.output;
-    if body.judge().is_some() {
+    if body.owes_check() {
         draft.on_run(run, RunEvent::WorkDone { x, judge: true, output, usage, context });
         return Ok(());
     }

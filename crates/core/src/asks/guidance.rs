@@ -18,7 +18,9 @@ pub(crate) fn answer(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rej
     let (run, x, gate, digest, assurance) = (at.run, at.x()?, at.id, at.gate.digest, at.assurance);
     match &*at.answer.option {
         "retry" => {
-            let (text, fields) = (Some(input::given(at)?), crate::command::Fields::new());
+            // In a pipeline a person says what should be different; elsewhere the step may just run again.
+            let text = if at.in_pipeline { Some(input::given(at)?) } else { at.answer.feedback.clone() };
+            let fields = crate::command::Fields::new();
             let execution = draft.execution(run, x)?;
             let submitted = RunEvent::Submitted { x, gate, digest, assurance, fields, text, deadline: None };
             draft.on_run(run, submitted);
@@ -46,7 +48,9 @@ pub(crate) fn answer(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rej
             );
             let message = "the outputs did not pass their checks, and a person stopped the step";
             let failure = Failure::new(FailureKind::ValidationFailed, message);
-            advance::fail_for_good(draft, run, x, failure, Usage::default(), OnFailure::Pause)
+            // Only a pipeline can go back; elsewhere a run without the result is over.
+            let then = if at.in_pipeline { OnFailure::Pause } else { OnFailure::Fail };
+            advance::fail_for_good(draft, run, x, failure, Usage::default(), then)
         }
         _ => Err(at.no_such_option()),
     }

@@ -219,7 +219,7 @@ fn blockers(draft: &Draft<'_>, body: &Body, output: Option<&Value>) -> Vec<Block
                     if output.is_some() { "INVALID_REQUIRED_OUTPUT" } else { "MISSING_REQUIRED_OUTPUT" };
                 found.extend(why.into_iter().map(|why| blocker(code, &why)));
             }
-            Check::Format | Check::Judge(_) => {}
+            Check::Format | Check::Gap(_) | Check::Judge(_) => {}
         }
     }
     found

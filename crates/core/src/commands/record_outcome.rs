@@ -207,12 +207,11 @@ fn judged(
     let execution = draft.execution(run, x)?;
     let (revision, attempt, used) = (execution.revision, execution.attempt, execution.check_retries);
     let (on_check, allowed) = (&body.policy.on_check, body.policy.on_check.retries);
-    match on_check.then {
-        AfterCheck::Retry if used <= allowed => {
-            advance::begin_attempt(draft, run, x, revision, attempt + 1, &body)
-        }
-        AfterCheck::Ask if used <= allowed => asks::guidance::ask(draft, run, x),
-        AfterCheck::Retry | AfterCheck::Ask | AfterCheck::Fail => {
+    let then = if used <= allowed { on_check.then } else { on_check.at_last };
+    match then {
+        AfterCheck::Retry => advance::begin_attempt(draft, run, x, revision, attempt + 1, &body),
+        AfterCheck::Ask => asks::guidance::ask(draft, run, x),
+        AfterCheck::Fail => {
             let message = format!("the outputs did not pass their checks: {}", reasons.join("; "));
             let failure = Failure::new(FailureKind::ValidationFailed, &message);
             advance::fail_for_good(draft, run, x, failure, Usage::default(), body.policy.on_failure)

@@ -170,5 +170,5 @@ fn on_check(validation: &Validation) -> Option<OnCheck> {
         OnValidationFailure::AskHuman => AfterCheck::Ask,
         OnValidationFailure::FailCheckpoint => AfterCheck::Fail,
     };
-    validation.enabled.then_some(OnCheck { then, retries })
+    validation.enabled.then_some(OnCheck { then, retries, ..OnCheck::default() })
 }

@@ -55,7 +55,15 @@ impl Body {
     pub fn judge(&self) -> Option<&Judge> {
         self.checks.iter().find_map(|check| match check {
             Check::Judge(judge) => Some(judge),
-            Check::Format | Check::Schema(_) | Check::Notes(_) => None,
+            Check::Format | Check::Schema(_) | Check::Notes(_) | Check::Gap(_) => None,
+        })
+    }
+
+    /// Whether a check of the result is work of its own, done after the work and before anybody is asked.
+    pub fn owes_check(&self) -> bool {
+        self.checks.iter().any(|check| match check {
+            Check::Judge(_) | Check::Gap(_) => true,
+            Check::Format | Check::Schema(_) | Check::Notes(_) => false,
         })
     }
 
@@ -258,8 +266,34 @@ pub enum Check {
     Schema(Arc<Value>),
     /// What a client hands in has notes, and they meet these criteria.
     Notes(Criteria),
+    /// Nothing that the step had to make is missing.
+    Gap(Gap),
     /// A model judges.
     Judge(Judge),
+}
+
+/// How to tell what is missing. The criteria look at files, so they are evaluated where the work is done; the verdict is
+/// an event.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Gap {
+    /// What must hold.
+    pub criteria: Vec<Criterion>,
+    /// A script that says what is missing, in place of criteria.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub script: Option<Text>,
+    /// What a person is shown when it stays incomplete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<Text>,
+}
+
+/// Something that must hold after a step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Criterion {
+    /// What people call it.
+    pub name: Text,
+    /// The expression.
+    pub check: Text,
 }
 
 /// What notes must be like.
@@ -418,6 +452,9 @@ pub struct OnCheck {
     pub then: AfterCheck,
     /// How often.
     pub retries: u32,
+    /// What happens after that: the step has failed, or a person is asked.
+    #[serde(default, skip_serializing_if = "AfterCheck::is_fail")]
+    pub at_last: AfterCheck,
 }
 
 /// What follows from a result that did not pass.
@@ -431,4 +468,11 @@ pub enum AfterCheck {
     /// The step has failed.
     #[default]
     Fail,
+}
+
+impl AfterCheck {
+    #[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for a reference
+    fn is_fail(&self) -> bool {
+        *self == Self::Fail
+    }
 }

@@ -6,10 +6,11 @@ use holdpoint_core::commands::start_run::{Source, StartRun};
 use holdpoint_core::state::run::RunStatus;
 use holdpoint_core::{Command, PipelineId, RunCommand, RunId};
 use holdpoint_engine::Settled;
-use holdpoint_engine::documents::graph::GraphDocument;
+use holdpoint_engine::documents::Position;
+use holdpoint_engine::documents::graph::{GraphDocument, Points};
 use holdpoint_engine::documents::run::RunFilter;
 use holdpoint_engine::documents::{ExecutionDocument, RunAnswer, RunDocument};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -20,7 +21,7 @@ use crate::app::App;
 use crate::caller::Caller;
 use crate::extract::{Json, Path, Query};
 use crate::idempotency::Idempotent;
-use crate::paging::{Listed, bounds};
+use crate::paging::{Listed, bounds, cursor};
 use crate::problem::Problem;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -141,17 +142,47 @@ async fn checkpoints(
     Ok(axum::Json(Listed::new(items, None)))
 }
 
+/// How many points a page of a graph has when nothing is said.
+const POINTS: u32 = 500;
+
+/// Which points of a graph are wanted.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct GraphQuery {
+    /// How many points at most: 1 to 500, 500 when it is not given.
+    limit: Option<u32>,
+    /// Where the page begins: `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+/// A page of a run's graph.
+#[derive(Debug, Serialize, ToSchema)]
+struct GraphPage {
+    #[serde(flatten)]
+    graph: GraphDocument,
+    /// Hand this in as `cursor` to get the next points; null: these are the last.
+    next_cursor: Option<String>,
+}
+
 /// Get a run as a graph
-#[utoipa::path(get, path = "/api/runs/{id}/graph", tag = "runs", params(("id" = RunId, Path)),
-    responses((status = 200, description = "Steps, edges and durable points", body = GraphDocument)))]
+///
+/// Steps, edges and branches come with the first page; every page has points, oldest first.
+#[utoipa::path(get, path = "/api/runs/{id}/graph", tag = "runs", params(("id" = RunId, Path), GraphQuery),
+    responses((status = 200, description = "Steps, edges, branches and durable points", body = GraphPage)))]
 async fn graph(
     State(app): State<App>,
     caller: Caller,
     Path(id): Path<RunId>,
-) -> Result<axum::Json<GraphDocument>, Problem> {
+    Query(query): Query<GraphQuery>,
+) -> Result<axum::Json<GraphPage>, Problem> {
     caller.look()?;
     caller.see_run(&app, id).await?;
-    Ok(axum::Json(app.engine()?.graph_document(id).await?))
+    let bounds = bounds(Some(query.limit.unwrap_or(POINTS)), query.cursor.as_deref())?;
+    let points = Points { from: bounds.after.map_or(0, |place| place.n), limit: bounds.limit };
+    let graph = app.engine()?.graph_document(id, points).await?;
+    let next_cursor = graph.next.map(|n| cursor(Position { seq: 0, n }));
+    Ok(axum::Json(GraphPage { graph, next_cursor }))
 }
 
 async fn steer(
