@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use holdpoint_agents::model;
-use holdpoint_engine::work::{self, Machine, Worker};
+use holdpoint_work::{self as work, Machine, Worker};
 use holdpoint_sandbox::Limits;
 
 use crate::home::Home;

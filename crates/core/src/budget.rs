@@ -240,6 +240,11 @@ impl Amounts {
     }
 }
 
+/// About how many tokens a text has: four bytes are one.
+pub fn tokens(text: &str) -> u64 {
+    (text.len() as u64).div_ceil(4)
+}
+
 /// The first budget that is used up, the widest one first: raising a narrower one would not help.
 pub fn reached(accounts: &[Account]) -> Option<Reached> {
     let mut accounts: Vec<&Account> = accounts.iter().collect();

@@ -161,6 +161,10 @@ pub fn changes(
     plan: &LoadedPlan,
     delta: &Map<String, Value>,
 ) -> Result<Vec<FrontChange>, Rejection> {
+    // Most steps leave nothing, and adding up a large context for each of them would show.
+    if delta.is_empty() {
+        return Ok(Vec::new());
+    }
     let mut size = front.context.iter().map(|(key, var)| bytes(key, &var.value)).sum::<usize>();
     let mut changes = Vec::with_capacity(delta.len());
     for (key, value) in delta {
@@ -174,7 +178,7 @@ pub fn changes(
         size += var.as_ref().map_or(0, |var| bytes(key, &var.value));
         changes.push(FrontChange::Context(key.as_str().into(), var));
     }
-    if size > CONTEXT_SIZE && !delta.is_empty() {
+    if size > CONTEXT_SIZE {
         return Err(Rejection::ContextTooLarge { bytes: size as u64, limit: CONTEXT_SIZE as u64 });
     }
     Ok(changes)

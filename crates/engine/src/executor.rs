@@ -6,21 +6,27 @@ use holdpoint_core::commands::record_outcome::Outcome;
 use holdpoint_core::event::{Failure, Usage};
 use holdpoint_core::plan::body::Work;
 use holdpoint_core::state::run::{EffectId, EffectKind, Execution};
-use holdpoint_core::{Body, RunId};
+use holdpoint_core::{Body, ExecutionId, RunId};
 use holdpoint_store::BoxFuture;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::work::Desk;
+use crate::documents::context::RenderedContext;
+use crate::{Engine, SubmitError, WorkContext};
 
 /// Does work that runs owe. The outcome is recorded once, whoever did the work.
 pub trait Executor: Send + Sync {
     /// Does one piece of work. When `job.cancel` is cancelled nobody waits for the outcome any more.
     fn run(&self, job: Job) -> BoxFuture<'static, Outcome>;
 
-    /// How many tokens agents may be told at first; none: nobody knows.
-    fn context_budget(&self) -> Option<u64> {
-        None
+    /// What the agents of an execution would be told now; empty where no agents work.
+    fn preview(
+        &self,
+        engine: Engine,
+        execution: ExecutionId,
+    ) -> BoxFuture<'static, Result<Vec<RenderedContext>, SubmitError>> {
+        let _ = (engine, execution);
+        Box::pin(std::future::ready(Ok(Vec::new())))
     }
 }
 
@@ -42,7 +48,7 @@ pub struct Job {
     /// Says that the work is not wanted any more.
     pub cancel: CancellationToken,
     /// Where it writes down what it says and does.
-    pub desk: Desk,
+    pub desk: WorkContext,
 }
 
 /// The work that needs nothing from outside: the command `note`, which repeats its argument.

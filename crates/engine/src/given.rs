@@ -13,7 +13,7 @@ use crate::load::Loaded;
 use crate::{Engine, SubmitError};
 
 /// One input of an execution.
-pub(crate) struct GivenSource {
+pub struct GivenSource {
     /// The step whose outputs they are.
     pub step: StepId,
     /// The run that they are from.
@@ -112,7 +112,7 @@ fn pipeline_of(loaded: &Loaded) -> Option<&PipelineState> {
 
 impl Engine {
     /// What an execution is given, whether it was rolled back or not.
-    pub(crate) async fn given(&self, run: RunId, x: ExecNo) -> Result<Vec<GivenSource>, SubmitError> {
+    pub async fn given(&self, run: RunId, x: ExecNo) -> Result<Vec<GivenSource>, SubmitError> {
         let here = self.view(StreamId::Run(run)).await?;
         let Some(state) = run_of(&here) else { return Ok(Vec::new()) };
         let Some(execution) = state.graph.any_execution(x) else { return Ok(Vec::new()) };

@@ -31,7 +31,7 @@ impl Engine {
     }
 
     /// Keeps small blobs, which share a commit with whatever else waits for one.
-    pub(crate) async fn keep_small(&self, blobs: Vec<SmallBlob>) -> Result<(), SubmitError> {
+    pub async fn keep_small(&self, blobs: Vec<SmallBlob>) -> Result<(), SubmitError> {
         let append = Append { blobs, ..Append::default() };
         self.log().append(append).await.map(drop).map_err(|refused| self.refused(refused))
     }

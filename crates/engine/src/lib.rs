@@ -15,10 +15,11 @@ mod error;
 mod evaluator;
 pub mod executor;
 mod fresh;
-mod given;
+pub mod given;
 mod guards;
 mod keep;
 mod live;
+mod live_text;
 mod load;
 mod plans;
 mod replies;
@@ -29,8 +30,7 @@ mod submit;
 mod tail;
 pub mod tree;
 mod view;
-mod whisper;
-pub mod work;
+pub mod work_context;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -49,12 +49,13 @@ pub use error::SubmitError;
 pub use evaluator::PlainEvaluator;
 pub use holdpoint_store::Reply;
 pub use live::{Filter, Recorded};
+pub use live_text::{LiveText, Piece};
 pub use load::Loaded;
 pub use replies::{Answered, IdemKey, Render, Settled};
 pub use runner::Drained;
 pub use submit::Submitted;
 pub use tail::Followed;
-pub use whisper::Whisper;
+pub use work_context::WorkContext;
 
 /// How many pieces of work are done at once where nobody says otherwise.
 pub const MAX_PARALLEL: usize = 16;
@@ -123,7 +124,7 @@ struct Inner {
     /// Streams that were found damaged when they were read.
     damaged: Mutex<BTreeSet<StreamId>>,
     /// What agents say while they say it.
-    whispers: whisper::Whispers,
+    live_texts: live_text::LiveTexts,
     /// How old the states are that rules peek at.
     fresh: fresh::Fresh,
     /// The newest part of the log, for those who follow it.
@@ -147,7 +148,7 @@ impl Engine {
             commits: AtomicU64::new(0),
             conflicts: AtomicU64::new(0),
             damaged: Mutex::default(),
-            whispers: whisper::Whispers::default(),
+            live_texts: live_text::LiveTexts::default(),
             fresh: fresh::Fresh::default(),
             tail: tail::Tail::default(),
         };
@@ -198,6 +199,11 @@ impl Engine {
     /// What is known of what agents can be given.
     pub fn offers(&self) -> &dyn holdpoint_core::facts::Offers {
         &*self.inner.parts.offers
+    }
+
+    /// Where the bytes are that events name.
+    pub fn blobs(&self) -> Arc<dyn BlobStore> {
+        self.inner.parts.blobs.clone()
     }
 
     fn tree(&self) -> Option<&tree::Tree> {

@@ -13,9 +13,9 @@ use holdpoint_core::event::{Origin, Role};
 use holdpoint_core::permission::Rights;
 use holdpoint_core::state::home::Token;
 use holdpoint_core::{
-    Actor, Assurance, Command, ExecutionId, Level, PipelineCommand, PipelineId, RunId, State, TokenId,
+    Actor, Assurance, Command, Digest, ExecutionId, Level, PipelineCommand, PipelineId, RunId, State, TokenId,
 };
-use holdpoint_engine::{Answered, Engine, Reply, Settled, SubmitError};
+use holdpoint_engine::{Answered, Engine, IdemKey, Reply, Settled, SubmitError};
 
 use crate::app::App;
 use crate::idempotency::Idempotent;
@@ -141,7 +141,7 @@ impl Caller {
         let engine = app.engine()?;
         self.may(engine, &command).await?;
         let (actor, assurance) = (self.actor.clone(), self.assurance);
-        let answered = engine.answer(actor, assurance, key.into_key()?, command, &render).await?;
+        let answered = engine.answer(actor, assurance, self.key(key)?, command, &render).await?;
         if let Some(receipt) = answered.receipt.as_ref().filter(|_| !answered.replayed) {
             // A client that reads the files after the answer finds them. What takes longer follows: the log has it, and the
             // next start would write it.
@@ -174,8 +174,20 @@ impl Caller {
     /// The answer to the same request when it came before. Asked first by routes that look at what stands now before
     /// they know their command.
     pub async fn told_before(&self, app: &App, key: &Idempotent) -> Result<Option<Answered>, Problem> {
-        let Some(key) = key.clone().into_key()? else { return Ok(None) };
+        let Some(key) = self.key(key.clone())? else { return Ok(None) };
         Ok(app.engine()?.replied(&self.actor, &key).await?)
+    }
+
+    /// The key as the store keeps it. A stored reply shows what its first caller may see, so two tokens of one person that
+    /// are limited to different pipelines never share one.
+    fn key(&self, key: Idempotent) -> Result<Option<IdemKey>, Problem> {
+        let Some(mut key) = key.into_key()? else { return Ok(None) };
+        let mut pipelines = self.rights().pipelines.clone();
+        if !pipelines.is_empty() {
+            pipelines.sort_unstable();
+            key.operation = format!("{} of {}", key.operation, Digest::of_json(&pipelines)).into();
+        }
+        Ok(Some(key))
     }
 }
 

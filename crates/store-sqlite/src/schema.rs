@@ -19,11 +19,11 @@ use crate::connect::failed;
 use crate::{keys, views};
 
 /// The newest schema that this code knows.
-pub(crate) const SCHEMA: u32 = 5;
+pub(crate) const SCHEMA: u32 = 6;
 
 /// The oldest schema that can be brought up to date. Nothing was released before it, and there is no reader for the
 /// events of then.
-const OLDEST: u32 = 5;
+const OLDEST: u32 = 6;
 
 /// The steps from each schema to the next; the first leads away from `OLDEST`.
 const STEPS: &[&str] = &[];

@@ -79,7 +79,8 @@ impl Show {
             Self::ExecutionOf(before) => {
                 let parts = [(1, 8), (9, 4), (13, 4), (17, 4), (21, 4)]
                     .map(|(start, length)| format!("lower(substr(hex(r.id), {start}, {length}))"));
-                format!("{before}||{}||printf('%08x', (r.base + e.x) % {WORDS})", parts.join("||'-'||"))
+                let id = format!("{before}||{}||printf('%08x', (r.base + e.x) % {WORDS})", parts.join("||'-'||"));
+                format!("CASE WHEN e.x IS NOT NULL THEN {id} END")
             }
             Self::Time(from) => format!(
                 "strftime('%Y-%m-%dT%H:%M:%S', ({from}) / 1000000, 'unixepoch')\
@@ -269,6 +270,33 @@ const VIEWS: &[View] = &[
         from: "session s",
     },
     View {
+        name: "nodes",
+        columns: &[
+            ("run_id", Uuid("r.id")),
+            ("node", Plain("e.node")),
+            ("parent", Plain("e.parent")),
+            ("branch", Plain("e.branch")),
+            ("kind", Plain("e.kind")),
+            ("step", Plain("e.step")),
+            ("execution_id", ExecutionOf("''")),
+            ("gate_id", Uuid("e.gate")),
+            ("snapshot_id", Uuid("e.snapshot")),
+            ("cause", Plain("e.cause")),
+            ("created_at", Time("e.at")),
+        ],
+        from: NODES,
+    },
+    View {
+        name: "edges",
+        columns: &[
+            ("run_id", Uuid("r.id")),
+            ("from_node", Plain("e.parent")),
+            ("to_node", Plain("e.node")),
+            ("branch", Plain("e.branch")),
+        ],
+        from: EDGES,
+    },
+    View {
         name: "plans",
         columns: &[
             ("plan", Checksum("plan")),
@@ -290,6 +318,27 @@ const VIEWS: &[View] = &[
         WHERE w.due > unixepoch('subsec') * 1000000",
     },
 ];
+
+/// The nodes `e` of each run `r`: its start, its finished steps, and what no execution stands for. Where the parent of a
+/// step's node is not written, it is the node before.
+macro_rules! nodes {
+    ($condition:literal) => {
+        concat!(
+            "(SELECT stream, 0 AS node, NULL AS parent, 0 AS branch, 'start' AS kind, NULL AS step, NULL AS x,
+                NULL AS gate, NULL AS snapshot, NULL AS cause, started_at AS at
+            FROM run WHERE started_at IS NOT NULL
+            UNION ALL SELECT stream, node, coalesce(parent, node - 1), branch, 'step', step, x,
+                NULL, NULL, NULL, completed_at
+            FROM execution WHERE node IS NOT NULL
+            UNION ALL SELECT stream, node, parent, branch, kind, step, x, gate, snapshot, cause, at FROM node) e
+            JOIN run r ON r.stream = e.stream",
+            $condition
+        )
+    };
+}
+
+const NODES: &str = nodes!("");
+const EDGES: &str = nodes!(" WHERE e.parent IS NOT NULL");
 
 const WORK: &[(&str, Show)] = &[
     ("run_id", Uuid("s.uuid")),

@@ -71,7 +71,7 @@ fn the_documented_names_and_columns_are_there() {
         let statement = conn.prepare(&format!("SELECT * FROM {view}")).expect("the view");
         assert_eq!(statement.column_names().collect::<Vec<_>>().join(" "), *columns, "{view}");
     }
-    for view in ["sessions", "plans", "effects", "timers"] {
+    for view in ["sessions", "nodes", "edges", "plans", "effects", "timers"] {
         conn.prepare(&format!("SELECT * FROM {view}")).expect("the view");
     }
 }
@@ -127,6 +127,36 @@ async fn a_run_stands_where_its_executions_say() {
         project(&log, run, 3, vec![vec![patch(Table::Run, 0, ended)]]).await;
         assert_eq!(all(&conn, current), ["pour"]);
     }
+}
+
+#[tokio::test]
+async fn a_runs_graph_is_shown_as_nodes_and_edges() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let log = SqliteLog::open(dir.path(), Options::default()).expect("the store opens");
+    fill(&log, false).await;
+    let begun = patch(Table::Run, 0, vec![("started_at", AT.into())]);
+    let done = patch(Table::Execution, 1, vec![("node", 1u32.into()), ("branch", 0u32.into())]);
+    let chosen: Cells = vec![
+        ("node", 2u32.into()),
+        ("parent", 0u32.into()),
+        ("branch", 1u32.into()),
+        ("kind", "gate".into()),
+        ("step", "ask".into()),
+        ("gate", GONE.into()),
+    ];
+    let run = StreamId::Run(RunId(RUN));
+    project(&log, run, 2, vec![vec![begun, done, put(Table::Node, 2, chosen)]]).await;
+    let conn = connect(dir.path());
+    let nodes = "node, parent, branch, kind, step, substr(execution_id, -2), substr(gate_id, -2) FROM nodes \
+                 ORDER BY node";
+    assert_eq!(
+        all(&conn, nodes),
+        ["0|null|0|start|null|null|null", "1|0|0|step|boil|00|null", "2|0|1|gate|ask|null|01"]
+    );
+    assert_eq!(
+        all(&conn, "from_node, to_node, branch FROM edges ORDER BY to_node"),
+        ["0|1|0", "0|2|1"]
+    );
 }
 
 async fn check_events(is_pipeline: bool) {

@@ -18,6 +18,7 @@ const ORDER: &[&[&str]] = &[
     &["sandbox"],
     &["agents"],
     &["engine"],
+    &["work"],
     &["console"],
     &["server"],
     &["cli"],

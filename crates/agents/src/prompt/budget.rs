@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use super::{Material, MaterialKind, Shortened};
+use super::{Material, MaterialKind, Shortened, tokens};
 
 /// How dear a part is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -28,11 +28,6 @@ impl Layer {
             MaterialKind::Referenced => Self::Important,
         }
     }
-}
-
-/// About how many tokens a text has: four bytes are one.
-pub fn tokens(text: &str) -> u64 {
-    (text.len() as u64).div_ceil(4)
 }
 
 /// What a summary has at most.

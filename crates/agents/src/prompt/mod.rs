@@ -14,7 +14,8 @@ use holdpoint_core::definition::{
 };
 use serde::Serialize;
 
-pub use budget::{Layer, TooLarge, shorten_to_fit, tokens};
+pub use budget::{Layer, TooLarge, shorten_to_fit};
+pub use holdpoint_core::budget::tokens;
 pub use extract::extract;
 pub use fence::fenced;
 

@@ -19,6 +19,7 @@ pub async fn measure(folder: &Path, report: &mut Report<'_>) -> Result<(), Bench
     let path = temp.path().join("home");
     home::fill(&path, RUNS, true, Arc::new(|_| {})).await?;
     start(&path, report)?;
+    inbox(&path, report)?;
     lists(&path, report)
 }
 
@@ -34,6 +35,22 @@ pub fn start(path: &Path, report: &mut Report<'_>) -> Result<(), BenchError> {
     let figure = Figure { per_s: None, ..Figure::from_times("start.full", &mut times) };
     let value = figure.p50_us.unwrap_or(f64::NAN);
     report.add(figure.judged(value, Goal::AtMost(300_000.0)));
+    Ok(())
+}
+
+/// The first page of the inbox, where one run in fifty waits for somebody.
+pub fn inbox(path: &Path, report: &mut Report<'_>) -> Result<(), BenchError> {
+    let mut server = Server::start(path)?;
+    server.get("/api/inbox?limit=1")?;
+    let mut times = Vec::new();
+    for _ in 0..TIMES {
+        let begin = Instant::now();
+        server.get("/api/inbox?limit=50")?;
+        times.push(begin.elapsed());
+    }
+    let figure = Figure::from_times("inbox.100k", &mut times);
+    let value = figure.p99_us.unwrap_or(f64::NAN);
+    report.add(figure.judged(value, Goal::AtMost(20_000.0)));
     Ok(())
 }
 

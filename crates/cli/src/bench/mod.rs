@@ -3,6 +3,7 @@
 //! Figures are ratios to something measured a moment before: these machines are noisy, and disks differ.
 
 mod full;
+mod graph;
 pub mod home;
 mod process;
 mod report;
@@ -35,6 +36,7 @@ pub async fn run<'a>(
     steps::runs64(folder, &mut report).await?;
     yard::group64(folder, &mut report)?;
     steps::growth(folder, &mut report, 100_000).await?;
+    graph::measure(folder, &mut report).await?;
     work::measure(folder, &mut report).await?;
     process::measure(folder, &mut report)?;
     rest::approve(folder, &mut report)?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use holdpoint_core::TokenId;
 use holdpoint_core::facts::Offers;
 use holdpoint_engine::retention::GcReport;
-use holdpoint_engine::work::{Machine, Worker};
+use holdpoint_work::{Machine, Worker};
 use holdpoint_engine::{Drained, Engine, SubmitError, Works};
 use holdpoint_server::{App, Health, Limits, Listen, ListenError, NotReady, Server, Stopped};
 use holdpoint_store::{BoxFuture, Query};

@@ -19,7 +19,7 @@ pub use pipeline::PipelineState;
 pub use run::RunState;
 
 /// The version of the folding code. A saved fold of another version is ignored.
-pub const FOLD_CODE: u32 = 11;
+pub const FOLD_CODE: u32 = 12;
 
 /// The state of one stream.
 #[allow(clippy::large_enum_variant)] // a state is held where it is, and runs, of which there are most, are boxed

@@ -145,7 +145,7 @@ fn run_of(record: &Record) -> Option<RunId> {
 
 impl Engine {
     /// What an execution last handed in under each name; what was only saved from an attempt that broke off is not that.
-    pub(crate) async fn last_outputs(&self, id: ExecutionId) -> Result<Vec<(String, Digest)>, SubmitError> {
+    pub async fn last_outputs(&self, id: ExecutionId) -> Result<Vec<(String, Digest)>, SubmitError> {
         let attempts = self.attempt_documents(id).await?;
         let finished =
             attempts.into_iter().filter(|attempt| attempt.error.is_none() || attempt.check.is_some());

@@ -338,7 +338,7 @@ impl Engine {
     }
 
     /// All bytes with a name; only for what is known to be small.
-    pub(crate) async fn bytes(&self, digest: Digest) -> Result<Vec<u8>, SubmitError> {
+    pub async fn bytes(&self, digest: Digest) -> Result<Vec<u8>, SubmitError> {
         let mut reader = self.inner.parts.blobs.get(digest).await?;
         let mut bytes = Vec::new();
         let read = reader.read_to_end(&mut bytes).await;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use holdpoint_agents::prompt::tokens;
 use holdpoint_core::ExecutionId;
+use holdpoint_core::budget::tokens;
 use holdpoint_core::event::{Entry, Event, MessageRole};
 use holdpoint_core::{StreamId, Version};
 use serde::Serialize;
@@ -11,8 +11,10 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::inputs::InputsDocument;
-use crate::work::agents::CONTEXT;
 use crate::{Engine, SubmitError};
+
+/// The name under which what an agent is told is pinned in the journal, before its own name.
+pub const CONTEXT: &str = "context ";
 
 /// What an execution is given, and what its agents are told.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
@@ -51,7 +53,7 @@ impl Engine {
         if !rendered.is_empty() {
             return Ok(ContextDocument { inputs, rendered, sent: true });
         }
-        let rendered = self.would_tell(id).await?;
+        let rendered = self.inner.parts.executor.preview(self.clone(), id).await?;
         Ok(ContextDocument { inputs, rendered, sent: false })
     }
 
@@ -143,7 +145,7 @@ fn add_heard(all: &mut Vec<RenderedContext>, heard: BTreeMap<String, Heard>) {
 }
 
 /// One agent's context, as it was or would be told.
-pub(crate) fn rendered(agent: &str, told: &Value) -> RenderedContext {
+pub fn rendered(agent: &str, told: &Value) -> RenderedContext {
     let texts = |value: &Value| -> String {
         let all = value.as_array().into_iter().flatten().filter_map(Value::as_str);
         all.collect::<Vec<_>>().join("\n\n")

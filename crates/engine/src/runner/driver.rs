@@ -20,7 +20,7 @@ use super::slots::AttemptTime;
 use crate::commit::AT_ONCE;
 use crate::executor::Job;
 use crate::load::Loaded;
-use crate::work::Desk;
+use crate::WorkContext;
 use crate::{Engine, SubmitError};
 
 struct Drive {
@@ -260,7 +260,7 @@ impl Drive {
             execution: execution.clone(),
             restarted: inherited,
             cancel: cancel.clone(),
-            desk: Desk {
+            desk: WorkContext {
                 engine: self.engine.clone(),
                 run: self.run(),
                 effect,

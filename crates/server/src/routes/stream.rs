@@ -15,7 +15,7 @@ use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 use holdpoint_core::{ExecutionId, PipelineId, RunId, Seq, SessionId, StreamId};
 use holdpoint_engine::documents::event::EventDocument;
-use holdpoint_engine::{Engine, Filter, Followed, Recorded, Whisper};
+use holdpoint_engine::{Engine, Filter, Followed, Recorded, LiveText};
 use holdpoint_store::StoreError;
 use serde::Deserialize;
 use serde_json::json;
@@ -81,7 +81,7 @@ impl Wanted {
 struct Following {
     listener: Listener,
     events: BoxStream<'static, Result<Arc<Followed>, StoreError>>,
-    whispers: Receiver<Whisper>,
+    live_texts: Receiver<LiveText>,
     looks: Interval,
 }
 
@@ -108,8 +108,8 @@ impl Following {
                         return None;
                     }
                 }
-                heard = self.whispers.recv() => match heard {
-                    Ok(whisper) if self.listener.hears(&whisper) => return Some((whispered(&whisper), self)),
+                heard = self.live_texts.recv() => match heard {
+                    Ok(text) if self.listener.hears(&text) => return Some((delta_event(&text), self)),
                     // What was missed comes as a whole message.
                     Ok(_) | Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => return None,
@@ -126,11 +126,11 @@ impl Following {
 }
 
 impl Listener {
-    fn hears(&self, whisper: &Whisper) -> bool {
-        self.wanted.pipeline_id.is_none_or(|id| whisper.pipeline == Some(id))
-            && self.wanted.run_id.is_none_or(|id| whisper.run == id)
-            && self.wanted.execution_id.is_none_or(|id| whisper.execution == id)
-            && self.caller.rights().sees(whisper.pipeline)
+    fn hears(&self, text: &LiveText) -> bool {
+        self.wanted.pipeline_id.is_none_or(|id| text.pipeline == Some(id))
+            && self.wanted.run_id.is_none_or(|id| text.run == id)
+            && self.wanted.execution_id.is_none_or(|id| text.execution == id)
+            && self.caller.rights().sees(text.pipeline)
     }
 
     async fn may_listen(&self) -> bool {
@@ -160,14 +160,14 @@ fn sent(document: &EventDocument) -> Event {
 }
 
 /// A piece of what an agent is saying. It has no position: whoever comes back gets the whole message instead.
-fn whispered(whisper: &Whisper) -> Event {
+fn delta_event(text: &LiveText) -> Event {
     let data = json!({
-        "run_id": whisper.run,
-        "execution_id": whisper.execution,
-        "agent_name": &*whisper.agent,
-        "text": &*whisper.text,
-        "thinking": whisper.thinking,
-        "again": whisper.again,
+        "run_id": text.run,
+        "execution_id": text.execution,
+        "agent_name": &*text.agent,
+        "text": &*text.text,
+        "thinking": text.thinking,
+        "again": text.again,
     });
     Event::default().event("execution.delta").data(data.to_string())
 }
@@ -206,9 +206,9 @@ async fn follow(
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let room = app.stream_room()?;
     let events = engine.follow(after, Filter::default());
-    let whispers = engine.whispers();
+    let live_texts = engine.live_texts();
     let listener = Listener { app, engine, caller, wanted, _room: room };
-    let following = Following { listener, events, whispers, looks };
+    let following = Following { listener, events, live_texts, looks };
     let events = stream::unfold(following, Following::next).map(Ok::<_, Infallible>);
     let alive = KeepAlive::new().interval(HEARTBEAT).text("still here");
     Ok(Sse::new(events).keep_alive(alive).into_response())

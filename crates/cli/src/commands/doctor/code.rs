@@ -1,6 +1,6 @@
 //! What foreign code is confined by on this machine, found out by trying to break it.
 
-use holdpoint_engine::work::Machine;
+use holdpoint_work::Machine;
 use holdpoint_sandbox::{Choice, Level};
 
 use super::report::{Check, Section};

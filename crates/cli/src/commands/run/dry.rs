@@ -14,7 +14,7 @@ use holdpoint_agents::model::Providers;
 use holdpoint_core::definition::{CheckpointDefinition, Compiled};
 use holdpoint_core::state::PipelineState;
 use holdpoint_core::{Actor, PipelineId, State, StreamId};
-use holdpoint_engine::work::Rehearsal;
+use holdpoint_work::Rehearsal;
 use serde_json::json;
 
 use super::source::Source;

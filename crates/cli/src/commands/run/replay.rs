@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use holdpoint_core::facts::NothingKnown;
 use holdpoint_core::{Actor, RunId};
+use holdpoint_work::Recording;
 use serde_json::{Value, json};
 
 use super::walk::walk;
@@ -50,7 +51,7 @@ pub fn run(run: &str, with: &With, context: &mut Context<'_, '_>) -> Result<Exit
             .map_err(|_| Problem::usage("bad_id", format!("`{run}` is not an id"), "copy it from a list"))?,
     );
     let mut recording = then
-        .engine(async |engine| engine.recording(id).await)
+        .engine(async |engine| Recording::of(engine, id).await)
         .transpose()
         .map_err(unreadable)?
         .unwrap_or_default();

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use holdpoint_agents::model::Providers;
-use holdpoint_engine::work::ANSWER_TOKENS;
+use holdpoint_work::ANSWER_TOKENS;
 use holdpoint_server::{
     DryCheckpoint, DryEstimate, DryFinding, DryGate, DryModel, DryOutput, DryRunReport, DryTold, FieldError,
 };

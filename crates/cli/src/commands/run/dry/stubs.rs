@@ -10,7 +10,7 @@
 
 use std::path::Path;
 
-use holdpoint_engine::work::Stubs;
+use holdpoint_work::Stubs;
 use serde_json::Value;
 
 use crate::problem::Problem;

@@ -15,14 +15,14 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::Worker;
-use super::desk::Desk;
+use holdpoint_engine::WorkContext;
 use super::offered::Offered;
 use super::purse::Purse;
 use super::recording::Played;
 use super::rehearsal;
 use super::stop::Stop;
 use super::workspace::{KeptFiles, Workspace};
-use crate::{Engine, SubmitError};
+use holdpoint_engine::{Engine, Piece, SubmitError};
 
 /// What was said or done under a key.
 pub(super) enum Kept {
@@ -36,7 +36,7 @@ pub(super) enum Kept {
 /// The table of one execution.
 pub(super) struct Seat<'a> {
     pub worker: &'a Worker,
-    pub desk: &'a Desk,
+    pub desk: &'a WorkContext,
     pub workspace: &'a Workspace,
     pub files: Option<Files>,
     pub code: bool,
@@ -58,7 +58,7 @@ impl<'a> Seat<'a> {
     /// A table that remembers what the journal of this attempt holds.
     pub async fn new(
         worker: &'a Worker,
-        desk: &'a Desk,
+        desk: &'a WorkContext,
         workspace: &'a Workspace,
         purse: &'a Purse,
         entries: Vec<Entry>,
@@ -337,7 +337,13 @@ impl Table for Seat<'_> {
 
     fn overhear(&self, agent: &str, delta: Delta) {
         if !self.hidden {
-            self.desk.engine.whisper(self.desk, agent, delta);
+            match delta {
+                Delta::Text(text) => self.desk.say_live(agent, Piece::Text(text)),
+                Delta::Thinking(text) => self.desk.say_live(agent, Piece::Thinking(text)),
+                Delta::Again => self.desk.say_live(agent, Piece::Again),
+                // That is in the log.
+                Delta::Waits { .. } => {}
+            }
         }
     }
 

@@ -1,9 +1,12 @@
-//! Doing the work of checkpoints: scripts, agents, and the checks of what they made.
+//! Does the work that runs owe: scripts, agents, and the checks of what they made.
+//!
+//! [`Worker`] is the engine's executor. It reads the states of runs, never documents made for people.
+//!
+//! Invariant: what was said and done is in the execution's journal, with the run's fence, before it is used.
 
-pub(crate) mod agents;
+mod agents;
 mod code;
 mod collect;
-mod desk;
 mod formats;
 mod judge;
 mod machine;
@@ -26,6 +29,7 @@ use std::sync::Arc;
 
 use holdpoint_agents::mcp;
 use holdpoint_agents::model::Model;
+use holdpoint_core::ExecutionId;
 use holdpoint_core::commands::record_outcome::Outcome;
 use holdpoint_core::event::{FailureKind, Level};
 use holdpoint_core::plan::body::Work;
@@ -33,9 +37,10 @@ use holdpoint_core::state::run::EffectKind;
 use holdpoint_sandbox::Limits;
 use holdpoint_store::BoxFuture;
 
-use crate::executor::{BuiltIn, Executor, Job};
-pub use desk::Desk;
-use desk::log_line;
+use holdpoint_engine::documents::context::RenderedContext;
+use holdpoint_engine::executor::{BuiltIn, Executor, Job};
+use holdpoint_engine::work_context::log_line;
+use holdpoint_engine::{Engine, SubmitError, WorkContext};
 pub use machine::{Found, Machine};
 use purse::Purse;
 use recording::Played;
@@ -103,14 +108,14 @@ impl Worker {
     }
 
     /// What the desk's work said when it was recorded.
-    async fn played(&self, desk: &Desk) -> Result<Option<Arc<Played>>, Stop> {
+    async fn played(&self, desk: &WorkContext) -> Result<Option<Arc<Played>>, Stop> {
         let Some(recording) = &self.recording else { return Ok(None) };
         let execution = desk.execution().await?;
         Ok(execution.map(|execution| recording.played(&execution, &desk.effect)))
     }
 
     /// What the desk's work is given.
-    async fn given(&self, desk: &Desk) -> Result<GivenFiles, Stop> {
+    async fn given(&self, desk: &WorkContext) -> Result<GivenFiles, Stop> {
         let mut given = GivenFiles::read(desk).await?;
         if let (Some(recording), Some(execution)) = (&self.recording, desk.execution().await?) {
             recording.give(&execution, &mut given);
@@ -167,8 +172,13 @@ impl Worker {
 }
 
 impl Executor for Worker {
-    fn context_budget(&self) -> Option<u64> {
-        Some(shorten::budget(self.settings.max_context))
+    fn preview(
+        &self,
+        engine: Engine,
+        execution: ExecutionId,
+    ) -> BoxFuture<'static, Result<Vec<RenderedContext>, SubmitError>> {
+        let budget = shorten::budget(self.settings.max_context);
+        Box::pin(async move { preview::preview(&engine, execution, budget).await })
     }
 
     fn run(&self, job: Job) -> BoxFuture<'static, Outcome> {

@@ -12,10 +12,10 @@ use holdpoint_snapshot::{
 use holdpoint_store::{BoxFuture, SmallBlob};
 use serde_json::json;
 
-use super::desk::Desk;
+use holdpoint_engine::WorkContext;
 use super::room::{Room, make};
 use super::stop::Stop;
-use crate::{Engine, SubmitError};
+use holdpoint_engine::{Engine, SubmitError};
 
 /// A workspace beyond this is not kept, which the log says. It is read after every tool call that may have written.
 const LIMITS: Limits = Limits { entries: 20_000, depth: 64, bytes: 256 << 20, file: 256 << 20 };
@@ -70,14 +70,14 @@ impl Last {
 }
 
 impl Workspace {
-    pub fn of(desk: &Desk, room: Room) -> Self {
+    pub fn of(desk: &WorkContext, room: Room) -> Self {
         Self { engine: desk.engine.clone(), room, past: Mutex::default() }
     }
 
     /// Captures the files as they are. When this answers, everything that the tree names is durable.
     pub async fn capture(&self) -> Result<KeptFiles, Stop> {
         let known = self.past().known.clone();
-        let (blobs, save) = (self.engine.inner.parts.blobs.clone(), Arc::new(Save(self.engine.clone())));
+        let (blobs, save) = (self.engine.blobs(), Arc::new(Save(self.engine.clone())));
         match capture(blobs, save, self.scope(), LIMITS, known).await {
             Ok(captured) => Ok(self.kept(captured)),
             Err(CaptureError::Snapshot(cause @ SnapshotError::Limit { .. })) => Ok(self.not_kept(&cause)),
@@ -88,7 +88,7 @@ impl Workspace {
 
     /// Makes the folders hold exactly what a tree says.
     pub async fn restore(&self, tree: Digest) -> Result<(), Stop> {
-        let blobs = self.engine.inner.parts.blobs.clone();
+        let blobs = self.engine.blobs();
         let restored = restore(blobs, self.scope(), tree, LIMITS).await.map_err(stop)?;
         self.past().known = restored.known;
         for folder in [&self.room.workspace, &self.room.staging] {

@@ -9,10 +9,10 @@ use holdpoint_core::paths::temp_folder;
 use holdpoint_core::{ExecNo, RunId};
 use serde_json::{Value, json};
 
-use super::desk::Desk;
+use holdpoint_engine::WorkContext;
 use super::stop::Stop;
-use crate::Engine;
-use crate::given::GivenSource;
+use holdpoint_engine::Engine;
+use holdpoint_engine::given::GivenSource;
 
 /// The folders of one execution.
 #[derive(Clone, Debug)]
@@ -63,11 +63,9 @@ pub(crate) struct GivenFiles {
 
 impl Room {
     /// The folders of the desk's execution, made if they are missing.
-    pub fn of(desk: &Desk) -> Result<Self, Stop> {
-        let (Some(tree), Some(pipeline)) = (desk.engine.tree(), desk.pipeline) else {
-            return Err(Stop::new("workspace", "this engine keeps no files, so there is nowhere to work"));
-        };
-        let pipeline = tree.options().folder.join(pipeline.to_string());
+    pub fn of(desk: &WorkContext) -> Result<Self, Stop> {
+        let nowhere = || Stop::new("workspace", "this engine keeps no files, so there is nowhere to work");
+        let pipeline = desk.pipeline_folder().ok_or_else(nowhere)?;
         let pipeline = std::path::absolute(&pipeline)?;
         let base = pipeline.join(temp_folder(desk.execution));
         let room = Self {
@@ -142,7 +140,7 @@ pub(super) fn make(folder: &Path) -> io::Result<()> {
 
 impl GivenFiles {
     /// Reads what the desk's execution is given. An output of this run that does not exist is an error.
-    pub async fn read(desk: &Desk) -> Result<Self, Stop> {
+    pub async fn read(desk: &WorkContext) -> Result<Self, Stop> {
         Self::of(&desk.engine, desk.run, desk.effect.x, Missing::Refuse).await
     }
 

@@ -9,7 +9,7 @@ use holdpoint_core::event::{Entry, Level};
 use serde_json::{Value, json};
 
 use super::Worker;
-use super::desk::Desk;
+use holdpoint_engine::WorkContext;
 use super::stop::Stop;
 
 /// The name under which what a server offered is pinned, before the server's own.
@@ -51,7 +51,7 @@ impl Worker {
     /// Speaks to the servers whose tools a step names, and looks whether they still offer what was seen before.
     pub(super) async fn offered(
         &self,
-        desk: &Desk,
+        desk: &WorkContext,
         config: &AgentConfig,
         entries: &[Entry],
     ) -> Result<Offered, Stop> {
@@ -104,7 +104,7 @@ impl Worker {
     }
 
     /// What changed since it was seen is told, and nothing of it reaches a model.
-    async fn compare(&self, desk: &Desk, server: &Server, offer: &Offer) -> Result<(), Stop> {
+    async fn compare(&self, desk: &WorkContext, server: &Server, offer: &Offer) -> Result<(), Stop> {
         let (pins, name, seen) = (self.settings.pins.clone(), server.name.clone(), offer.clone());
         let checked = tokio::task::spawn_blocking(move || pins.check(&name, &seen)).await;
         match checked.map_err(std::io::Error::other)? {
@@ -130,7 +130,7 @@ impl Worker {
 }
 
 /// Writes down which tools this very attempt works with, once.
-async fn record(desk: &Desk, server: &Server, offer: &Offer, entries: &[Entry]) -> Result<(), Stop> {
+async fn record(desk: &WorkContext, server: &Server, offer: &Offer, entries: &[Entry]) -> Result<(), Stop> {
     let (digest, _) = desk.keep(offer.canonical()).await?;
     let pin = Entry::Pinned { name: format!("{OFFERED}{}", server.name).into(), digest };
     if entries.contains(&pin) {

@@ -9,7 +9,7 @@ use holdpoint_core::definition::Instructions;
 use holdpoint_core::event::{Entry, FailureKind, Level, Usage};
 
 use super::Worker;
-use super::desk::Desk;
+use holdpoint_engine::WorkContext;
 use super::noted::Noted;
 use super::room::GivenFiles;
 use super::stop::Stop;
@@ -22,7 +22,7 @@ impl Worker {
     #[expect(clippy::too_many_arguments, reason = "all of it is one attempt")]
     pub(super) async fn shorten(
         &self,
-        desk: &Desk,
+        desk: &WorkContext,
         setting: &Setting<'_>,
         materials: &mut [Material],
         instructions: Option<&Instructions>,
@@ -48,7 +48,7 @@ impl Worker {
     /// A summary by the model, recorded and used again for the same content; without a model, an extract.
     async fn summary(
         &self,
-        desk: &Desk,
+        desk: &WorkContext,
         setting: &Setting<'_>,
         name: &str,
         content: &str,

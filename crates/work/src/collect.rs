@@ -15,7 +15,7 @@ use holdpoint_store::SMALL_BLOB;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, fstat, openat};
 use serde_json::Value;
 
-use super::desk::Desk;
+use holdpoint_engine::WorkContext;
 use super::formats::parses;
 use super::stop::Stop;
 
@@ -34,7 +34,7 @@ struct Found {
 /// Collects the declared outputs, and whatever else stands in the staging folder. `returned` fills what a script
 /// did not write.
 pub(crate) async fn collect(
-    desk: &Desk,
+    desk: &WorkContext,
     staging: &Path,
     declared: &[OutputSpec],
     returned: Option<&Value>,
@@ -66,7 +66,7 @@ pub(crate) async fn collect(
 
 /// What stands in the staging folder of work that has failed, as far as it can be taken: it is kept to be looked at.
 pub(crate) async fn salvage(
-    desk: &Desk,
+    desk: &WorkContext,
     staging: &Path,
     declared: &[OutputSpec],
     limit: u64,
@@ -81,7 +81,7 @@ pub(crate) async fn salvage(
 /// Names what was found. Small outputs are committed with the outcome, as far as they are not too many; others are durable
 /// when this answers. The files stay as they are: after the commit the tree gives them their names. Work that is cut off
 /// before it would otherwise find half of what it made.
-async fn keep(desk: &Desk, found: Vec<Found>) -> Result<Vec<Collected>, Stop> {
+async fn keep(desk: &WorkContext, found: Vec<Found>) -> Result<Vec<Collected>, Stop> {
     let mut collected = Vec::with_capacity(found.len());
     let mut room = SENT_ALONG;
     for Found { name, format, bytes } in found {

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use super::room::{Room, put};
 use super::stop::Stop;
-use crate::executor::Job;
+use holdpoint_engine::executor::Job;
 use made_up::{Fill, from_schema, text_for};
 pub use stubs::{Stub, Stubs};
 

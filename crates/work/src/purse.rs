@@ -7,11 +7,10 @@ use std::time::{Duration, Instant};
 use holdpoint_core::budget::{Account, Amounts, Budget, Reached, Scope, reached};
 use holdpoint_core::event::Entry;
 use holdpoint_core::plan::Body;
-use holdpoint_core::{PipelineId, RunId, State, StreamId};
-use holdpoint_store::{Query, SpentBy, SpentFilter};
+use holdpoint_core::{State, StreamId};
 
-use super::desk::Desk;
-use crate::SubmitError;
+use holdpoint_engine::WorkContext;
+use holdpoint_engine::SubmitError;
 
 /// The purse of one piece of work.
 pub(super) struct Purse {
@@ -27,7 +26,7 @@ impl Purse {
     }
 
     /// The budget that is used up, if one is.
-    pub async fn look(&self, desk: &Desk) -> Result<Option<Reached>, SubmitError> {
+    pub async fn look(&self, desk: &WorkContext) -> Result<Option<Reached>, SubmitError> {
         let run = desk.engine.view(StreamId::Run(desk.run)).await?;
         let State::Run(run) = &run.state else { return Ok(None) };
         let mut accounts = Vec::new();
@@ -47,11 +46,11 @@ impl Purse {
             if let State::Pipeline(state) = &loaded.state {
                 let budgets = state.config.budgets.unwrap_or_default();
                 if let Some(budget) = budgets.run {
-                    let spent = spent(desk, None, Some(desk.run)).await?.plus(now);
+                    let spent = desk.spent(None, Some(desk.run)).await?.plus(now);
                     accounts.push(Account { scope: Scope::Run, budget, raised: run.raised, spent });
                 }
                 if let Some(budget) = budgets.pipeline {
-                    let spent = spent(desk, Some(pipeline), None).await?.plus(now);
+                    let spent = desk.spent(Some(pipeline), None).await?.plus(now);
                     accounts.push(Account { scope: Scope::Pipeline, budget, raised: state.raised, spent });
                 }
             }
@@ -76,14 +75,4 @@ impl Purse {
 
 fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
-}
-
-async fn spent(
-    desk: &Desk,
-    pipeline: Option<PipelineId>,
-    run: Option<RunId>,
-) -> Result<Amounts, SubmitError> {
-    let filter = SpentFilter { pipeline, run, since: None, until: None, by: SpentBy::All, limit: 1 };
-    let page = desk.engine.log().query(Query::Spent(filter)).await?;
-    Ok(page.spent.first().map(|sum| Amounts::spent(&sum.usage, sum.took_ms)).unwrap_or_default())
 }

@@ -1,13 +1,16 @@
-//! What work is done at: its journal, its bytes, and its run as it stands.
+//! What an executor has of the engine while it does one piece of work: the journal of the execution, the bytes that events
+//! name, the run as it is now, and what may still be spent.
 //!
-//! Invariant: what was written here is durable before it is used, and whoever takes the work over reads it back.
+//! Invariant: what was written here is durable before it is used, and the next owner of the work reads it back.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use holdpoint_core::budget::Amounts;
 use holdpoint_core::event::{Entry, Level};
 use holdpoint_core::state::run::{EffectId, Execution, Part};
 use holdpoint_core::{Command, Digest, Event, ExecutionId, PipelineId, RunId, State, StreamId, Version};
-use holdpoint_store::Fence;
+use holdpoint_store::{Fence, Query, Row, SpentBy, SpentFilter};
 use serde_json::Value;
 
 use crate::runner::{Backoff, is_transient};
@@ -20,26 +23,32 @@ const SHOWN: usize = 2 * 1024;
 /// How many rows are read at once.
 const PAGE: u32 = 500;
 
-/// Where one piece of work is done.
+/// The engine as one piece of work sees it.
 #[derive(Clone)]
-pub struct Desk {
-    pub(crate) engine: Engine,
-    pub(crate) run: RunId,
-    pub(crate) effect: EffectId,
-    pub(crate) execution: ExecutionId,
-    pub(crate) pipeline: Option<PipelineId>,
-    pub(crate) fence: Fence,
+pub struct WorkContext {
+    /// The engine that owes the work.
+    pub engine: Engine,
+    /// The run.
+    pub run: RunId,
+    /// Which part of which attempt.
+    pub effect: EffectId,
+    /// The execution.
+    pub execution: ExecutionId,
+    /// The run's pipeline, if it has one.
+    pub pipeline: Option<PipelineId>,
+    /// The lease under which the work is done.
+    pub fence: Fence,
     /// What is committed with the outcome.
     pub(crate) last: Arc<Mutex<Vec<Entry>>>,
 }
 
-impl std::fmt::Debug for Desk {
+impl std::fmt::Debug for WorkContext {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Desk").field("run", &self.run).field("effect", &self.effect).finish_non_exhaustive()
+        f.debug_struct("WorkContext").field("run", &self.run).field("effect", &self.effect).finish_non_exhaustive()
     }
 }
 
-impl Desk {
+impl WorkContext {
     /// What this very work has written before it was cut off; begins to write, if it has not.
     pub async fn open(&self) -> Result<Vec<Entry>, SubmitError> {
         let begin = Entry::Began {
@@ -54,23 +63,17 @@ impl Desk {
         };
         let Some(part) = part else { return self.write(vec![begin]).await.map(|()| Vec::new()) };
         let mut ours = None;
-        let mut after = Version(part.0.saturating_sub(1));
-        loop {
-            let rows = self.engine.log().read(stream, after, PAGE).await?;
-            for row in &rows {
-                after = row.last();
-                for recorded in crate::live::recorded(row)? {
-                    let Event::Journal(entry) = recorded.event else { continue };
-                    match (&entry, &mut ours) {
-                        (Entry::Began { .. }, _) => ours = (entry == begin).then(Vec::new),
-                        (_, Some(ours)) => ours.push(entry),
-                        (_, None) => {}
-                    }
+        let mut next = Some(Version(part.0.saturating_sub(1)));
+        while let Some(after) = next {
+            let page = self.engine.journal_page(self.execution, after).await?;
+            for entry in page.entries {
+                match (&entry, &mut ours) {
+                    (Entry::Began { .. }, _) => ours = (entry == begin).then(Vec::new),
+                    (_, Some(ours)) => ours.push(entry),
+                    (_, None) => {}
                 }
             }
-            if rows.len() < PAGE as usize {
-                break;
-            }
+            next = page.next;
         }
         Ok(ours.unwrap_or_default())
     }
@@ -139,7 +142,24 @@ impl Desk {
         self.engine.bytes(digest).await
     }
 
-    /// The execution as it stands now.
+    /// The folder of the pipeline's files; none: the engine keeps no files, or the run has no pipeline.
+    pub fn pipeline_folder(&self) -> Option<PathBuf> {
+        let folder = &self.engine.tree()?.options().folder;
+        Some(folder.join(self.pipeline?.to_string()))
+    }
+
+    /// What work has cost so far: that of one run, or of a whole pipeline.
+    pub async fn spent(
+        &self,
+        pipeline: Option<PipelineId>,
+        run: Option<RunId>,
+    ) -> Result<Amounts, SubmitError> {
+        let filter = SpentFilter { pipeline, run, since: None, until: None, by: SpentBy::All, limit: 1 };
+        let page = self.engine.log().query(Query::Spent(filter)).await?;
+        Ok(page.spent.first().map(|sum| Amounts::spent(&sum.usage, sum.took_ms)).unwrap_or_default())
+    }
+
+    /// The execution as it is now.
     pub async fn execution(&self) -> Result<Option<Arc<Execution>>, SubmitError> {
         let loaded = self.engine.view(StreamId::Run(self.run)).await?;
         let State::Run(run) = &loaded.state else { return Ok(None) };
@@ -148,13 +168,37 @@ impl Desk {
 }
 
 /// A line of the log.
-pub(super) fn log_line(level: Level, text: &str, details: Option<Value>) -> Entry {
+pub fn log_line(level: Level, text: &str, details: Option<Value>) -> Entry {
     Entry::Log { level, text: text.into(), details }
 }
 
+/// Some entries of a journal.
+#[derive(Debug)]
+pub struct JournalPage {
+    /// The entries, in their order.
+    pub entries: Vec<Entry>,
+    /// Where the next page begins; none: this was the last one.
+    pub next: Option<Version>,
+}
+
 impl Engine {
+    /// The entries of an execution's journal after a version, a page of rows at a time.
+    pub async fn journal_page(&self, id: ExecutionId, after: Version) -> Result<JournalPage, SubmitError> {
+        let rows = self.log().read(StreamId::Journal(id), after, PAGE).await?;
+        let mut entries = Vec::new();
+        for row in &rows {
+            for recorded in crate::live::recorded(row)? {
+                if let Event::Journal(entry) = recorded.event {
+                    entries.push(entry);
+                }
+            }
+        }
+        let is_last = rows.len() < PAGE as usize;
+        Ok(JournalPage { entries, next: rows.last().filter(|_| !is_last).map(Row::last) })
+    }
+
     /// All of some content of a journal.
-    pub(crate) async fn whole(&self, content: Value, more: Option<Digest>) -> Result<Value, SubmitError> {
+    pub async fn whole(&self, content: Value, more: Option<Digest>) -> Result<Value, SubmitError> {
         let Some(digest) = more else { return Ok(content) };
         let bytes = self.bytes(digest).await?;
         Ok(serde_json::from_slice(&bytes).unwrap_or(content))

@@ -16,11 +16,11 @@ use tokio::io::AsyncReadExt as _;
 use tokio::time::{Instant, timeout_at};
 
 use super::collect::collect;
-use super::desk::{Desk, log_line};
+use holdpoint_engine::work_context::{WorkContext, log_line};
 use super::room::{GivenFiles, Room, empty, make};
 use super::stop::Stop;
 use super::{Found, Worker};
-use crate::executor::Job;
+use holdpoint_engine::executor::Job;
 
 /// What calls a Python function.
 const CALLER: &str = include_str!("script.py");
@@ -103,7 +103,7 @@ impl Worker {
     /// The script's bytes as they were when the attempt began, in a file of the attempt's own.
     async fn pin(
         &self,
-        desk: &Desk,
+        desk: &WorkContext,
         room: &Room,
         config: &Script,
         before: &[Entry],
@@ -216,7 +216,7 @@ impl Worker {
     }
 
     /// Runs an order to its end; its lines are written down while it runs.
-    async fn run(&self, desk: &Desk, order: Order) -> Result<(Ended, String), Stop> {
+    async fn run(&self, desk: &WorkContext, order: Order) -> Result<(Ended, String), Stop> {
         let mut running = self.machine.found().await.sandbox.run(order).await.map_err(|cause| {
             let message = format!("{cause}; {}", cause.hint());
             Stop::new(cause.code(), message)
@@ -288,7 +288,7 @@ fn entry(line: Line) -> Entry {
     log_line(level, &line.text, None)
 }
 
-async fn write(desk: &Desk, lines: &mut Vec<Line>) -> Result<(), Stop> {
+async fn write(desk: &WorkContext, lines: &mut Vec<Line>) -> Result<(), Stop> {
     let entries: Vec<Entry> = std::mem::take(lines).into_iter().map(entry).collect();
     if entries.is_empty() { Ok(()) } else { Ok(desk.write(entries).await?) }
 }

@@ -6,19 +6,17 @@ use std::sync::Arc;
 
 use holdpoint_agents::model::{Answer, Part as Said};
 use holdpoint_agents::talk::Heard;
-use holdpoint_core::event::{Entry, Event};
+use holdpoint_core::event::Entry;
 use holdpoint_core::state::run::{EffectId, Execution, Part};
 use holdpoint_core::{ExecutionId, RunId, State, StreamId, Version};
 
-use super::agents::{CONTEXT, WORKSPACE};
+use super::agents::WORKSPACE;
 use super::room::{GivenFiles, Missing};
 use super::shorten::SUMMARY;
 use super::stop::Stop;
 use super::table::{Kept, recalled};
-use crate::{Engine, SubmitError};
-
-/// How many rows are read at once.
-const PAGE: u32 = 500;
+use holdpoint_engine::documents::context::CONTEXT;
+use holdpoint_engine::{Engine, SubmitError};
 
 /// What is known of a recorded run.
 #[derive(Default)]
@@ -44,6 +42,21 @@ pub(crate) struct Played {
 }
 
 impl Recording {
+    /// Reads what a run has recorded.
+    pub async fn of(engine: &Engine, run: RunId) -> Result<Self, SubmitError> {
+        let loaded = engine.view(StreamId::Run(run)).await?;
+        let mut recording = Self::default();
+        let State::Run(state) = &loaded.state else { return Ok(recording) };
+        for (x, execution) in state.executions() {
+            let Some(name) = execution.name.as_deref() else { continue };
+            // What is missing now was an error then, and is one again.
+            let given = GivenFiles::of(engine, run, x, Missing::LeaveOut).await.unwrap_or_default();
+            let works = read(engine, execution.id).await?;
+            recording.visits.entry(name.to_owned()).or_default().push(Visit { given, works });
+        }
+        Ok(recording)
+    }
+
     /// Lets scripts be looked for where they are now.
     pub fn forget_scripts(&mut self) {
         for visit in self.visits.values_mut().flatten() {
@@ -85,72 +98,51 @@ impl Recording {
     }
 }
 
-impl Engine {
-    /// Reads what a run has recorded.
-    pub async fn recording(&self, run: RunId) -> Result<Recording, SubmitError> {
-        let loaded = self.view(StreamId::Run(run)).await?;
-        let mut recording = Recording::default();
-        let State::Run(state) = &loaded.state else { return Ok(recording) };
-        for (x, execution) in state.executions() {
-            let Some(name) = execution.name.as_deref() else { continue };
-            // What is missing now was an error then, and is one again.
-            let given = GivenFiles::of(self, run, x, Missing::LeaveOut).await.unwrap_or_default();
-            let works = self.played(execution.id).await?;
-            recording.visits.entry(name.to_owned()).or_default().push(Visit { given, works });
+/// What each attempt's work and each check of an execution said and used, by revision and attempt.
+async fn read(
+    engine: &Engine,
+    execution: ExecutionId,
+) -> Result<BTreeMap<(u32, u32, bool), Arc<Played>>, SubmitError> {
+    let mut works: BTreeMap<(u32, u32, bool), Played> = BTreeMap::new();
+    let mut now = None;
+    let mut next = Some(Version(0));
+    while let Some(after) = next {
+        let page = engine.journal_page(execution, after).await?;
+        for entry in page.entries {
+            if let Entry::Began { revision, attempt, check } = entry {
+                now = Some((revision, attempt, check));
+                works.entry((revision, attempt, check)).or_default();
+                continue;
+            }
+            let Some(played) = now.and_then(|key| works.get_mut(&key)) else { continue };
+            remember(engine, played, entry).await?;
         }
-        Ok(recording)
+        next = page.next;
     }
+    Ok(works.into_iter().map(|(key, played)| (key, Arc::new(played))).collect())
+}
 
-    async fn played(
-        &self,
-        execution: ExecutionId,
-    ) -> Result<BTreeMap<(u32, u32, bool), Arc<Played>>, SubmitError> {
-        let mut works: BTreeMap<(u32, u32, bool), Played> = BTreeMap::new();
-        let mut now = None;
-        let (mut after, stream) = (Version(0), StreamId::Journal(execution));
-        loop {
-            let rows = self.log().read(stream, after, PAGE).await?;
-            for row in &rows {
-                after = row.last();
-                for recorded in crate::live::recorded(row)? {
-                    let Event::Journal(entry) = recorded.event else { continue };
-                    if let Entry::Began { revision, attempt, check } = entry {
-                        now = Some((revision, attempt, check));
-                        works.entry((revision, attempt, check)).or_default();
-                        continue;
-                    }
-                    let Some(played) = now.and_then(|key| works.get_mut(&key)) else { continue };
-                    self.remember(played, entry).await?;
-                }
-            }
-            if rows.len() < PAGE as usize {
-                return Ok(works.into_iter().map(|(key, played)| (key, Arc::new(played))).collect());
-            }
+async fn remember(engine: &Engine, played: &mut Played, entry: Entry) -> Result<(), SubmitError> {
+    if let Entry::Pinned { name, digest } = &entry {
+        // Files and words of agents are made again.
+        if &**name != WORKSPACE && !name.starts_with(CONTEXT) {
+            played.pinned.insert(name.to_string(), engine.bytes(*digest).await?);
         }
+        return Ok(());
     }
-
-    async fn remember(&self, played: &mut Played, entry: Entry) -> Result<(), SubmitError> {
-        if let Entry::Pinned { name, digest } = &entry {
-            // Files and words of agents are made again.
-            if &**name != WORKSPACE && !name.starts_with(CONTEXT) {
-                played.pinned.insert(name.to_string(), self.bytes(*digest).await?);
-            }
-            return Ok(());
+    match recalled(engine, entry).await? {
+        Some((key, Kept::Answer(answer))) => {
+            played.answers.insert(key, Answer { scripted: true, ..answer });
         }
-        match recalled(self, entry).await? {
-            Some((key, Kept::Answer(answer))) => {
-                played.answers.insert(key, Answer { scripted: true, ..answer });
-            }
-            Some((key, Kept::Words(words))) => {
-                played.words.insert(key, words);
-            }
-            Some((key, Kept::Result(result))) => {
-                played.results.insert(key, result);
-            }
-            Some((_, Kept::Calling)) | None => {}
+        Some((key, Kept::Words(words))) => {
+            played.words.insert(key, words);
         }
-        Ok(())
+        Some((key, Kept::Result(result))) => {
+            played.results.insert(key, result);
+        }
+        Some((_, Kept::Calling)) | None => {}
     }
+    Ok(())
 }
 
 impl Played {

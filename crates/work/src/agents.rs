@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::Worker;
 use super::collect::collect;
-use super::desk::{Desk, log_line};
+use holdpoint_engine::work_context::{WorkContext, log_line};
 use super::noted::Noted;
 use super::offered::Offered;
 use super::purse::Purse;
@@ -20,12 +20,11 @@ use super::room::{Given, GivenFiles, Room, empty, put};
 use super::stop::Stop;
 use super::table::Seat;
 use super::workspace::{Last, Workspace};
-use crate::executor::Job;
+use holdpoint_engine::documents::context::CONTEXT;
+use holdpoint_engine::executor::Job;
 
 /// The name under which an attempt's files at its beginning are pinned.
 pub(crate) const WORKSPACE: &str = "workspace/";
-/// The name under which what an agent is told is pinned, before its own name.
-pub(crate) const CONTEXT: &str = "context ";
 
 /// One agent as it is defined, by whomever.
 pub(super) struct Defined {
@@ -280,7 +279,7 @@ fn file(given: &Given) -> MaterialFile {
 }
 
 /// Puts what was handed in last where it can be changed.
-async fn bring_back(desk: &Desk, room: &Room, declared: &[OutputSpec]) -> Result<(), Stop> {
+async fn bring_back(desk: &WorkContext, room: &Room, declared: &[OutputSpec]) -> Result<(), Stop> {
     for (name, digest) in desk.engine.last_outputs(desk.execution).await? {
         let known = declared.iter().find(|artifact| *artifact.name == *name);
         let Some(artifact) = known else { continue };

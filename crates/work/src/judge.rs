@@ -20,7 +20,7 @@ use super::room::Room;
 use super::stop::Stop;
 use super::table::Seat;
 use super::workspace::Workspace;
-use crate::executor::Job;
+use holdpoint_engine::executor::Job;
 
 /// The most of one output that a judge is shown.
 const SHOWN: usize = 200 * 1024;

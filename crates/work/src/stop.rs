@@ -3,7 +3,7 @@
 use holdpoint_core::commands::record_outcome::{Collected, Outcome};
 use holdpoint_core::event::{Failure, FailureKind, Usage};
 
-use crate::SubmitError;
+use holdpoint_engine::SubmitError;
 
 /// Why work ended without its result.
 #[derive(Debug)]
