@@ -31,6 +31,8 @@ use serde_json::{Map, Value, json};
 #[derive(Default)]
 struct Scripted {
     done: Mutex<BTreeMap<(String, Part), u32>>,
+    /// The feedback that each piece of work was given.
+    feedback: Mutex<Vec<(String, Vec<Text>)>>,
     /// What comes of the n-th time that a part of a step is done; else it is done without a result.
     table: BTreeMap<(String, Part, u32), Outcome>,
 }
@@ -49,6 +51,8 @@ impl Scripted {
 impl Executor for Scripted {
     fn run(&self, job: Job) -> BoxFuture<'static, Outcome> {
         let key = (job.execution.place.step.to_string(), job.effect.part);
+        let feedback = job.execution.feedback.clone();
+        self.feedback.lock().expect("no panic").push((key.0.clone(), feedback));
         let mut done = self.done.lock().expect("no panic");
         let time = done.entry(key.clone()).or_default();
         *time += 1;
@@ -200,7 +204,8 @@ async fn phases_with_a_gap_check_a_repeat_and_a_skip() {
     let state = running.state().await;
     let (_, again) = state.executions().filter(|(_, e)| &*e.place.step.0 == "draft").last().expect("a visit");
     assert_eq!(again.place.visit, 2);
-    assert_eq!(again.feedback.iter().map(|text| &**text).collect::<Vec<_>>(), ["shorter, please"]);
+    let told = executor.feedback.lock().expect("no panic").iter().rev().find(|(step, _)| step == "draft").cloned();
+    assert_eq!(told.map(|(_, feedback)| feedback), Some(vec![Text::from("shorter, please")]));
     running.answer(AskKind::Choice, "Skip the announcement", None).await;
     running.until(|state| state.status == RunStatus::Completed).await;
     assert_eq!((executor.times("plan"), executor.times("announce"), executor.times("end")), (1, 0, 1));
@@ -211,7 +216,7 @@ async fn phases_with_a_gap_check_a_repeat_and_a_skip() {
 async fn a_gap_that_a_person_stops_ends_the_run() {
     let mut draft = Body::command(["any"]);
     draft.checks = vec![Check::Gap(Gap::default())];
-    draft.policy.on_check = OnCheck { then: AfterCheck::Ask, ..OnCheck::default() };
+    draft.policy.on_check = OnCheck { then: AfterCheck::Ask, retries: 1, ..OnCheck::default() };
     let plan = plan(vec![work("draft", &[])], &[("draft", draft)]);
     let executor = Scripted::default().with("draft", Part::Check, 1, incomplete("no notes"));
     let running = Running::start(plan, Arc::new(executor)).await;

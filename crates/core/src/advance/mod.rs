@@ -13,7 +13,7 @@ pub use attempt::{
     left_behind, start_or_hold,
 };
 pub use branch::{BranchCause, branch_from};
-pub use passes::{limit_reached, resume_loops};
+pub use passes::{limit_reached, raised, resume_loops};
 pub use walk::{
     begin_queued, close_run, fail_run, repeat, settle, skip, start_plan, start_waiting, step_done,
 };

@@ -217,23 +217,64 @@ fn number(value: &Value) -> Option<u32> {
     (number >= 0.0 && number.is_finite()).then(|| number.min(f64::from(u32::MAX)) as u32)
 }
 
-/// Continues with loops that stopped between two passes. A higher limit counts for those that have reached theirs.
+/// Continues with loops that stopped between two passes. A higher limit counts for those that [`raised`] names.
 pub fn resume_loops(draft: &mut Draft<'_>, run: RunId, max: Option<u32>) -> Result<(), Rejection> {
     let plan = draft.plan(run)?;
-    let state = draft.run(run)?;
-    let mut held: Vec<(BranchNo, usize, Round)> = Vec::new();
-    for (branch, live) in state.live_branches() {
-        let open = live.front.rounds.iter().filter(|(_, round)| round.left == 0);
-        held.extend(open.filter_map(|(step, round)| Some((branch, plan.find(step)?, *round))));
+    let higher = match max {
+        Some(max) => raised(draft, run, max)?,
+        None => Vec::new(),
+    };
+    let limit_of = |branch: BranchNo, step: &StepId, round: &Round| {
+        let is_raised = higher.iter().any(|(at, raised)| *at == branch && raised == step);
+        max.filter(|_| is_raised).unwrap_or(round.max)
+    };
+    let mut open: Vec<(BranchNo, StepId, Round)> = Vec::new();
+    for (branch, live) in draft.run(run)?.live_branches() {
+        let rounds = live.front.rounds.iter().filter(|(step, round)| {
+            round.left == 0 || limit_of(branch, step, round) != round.max
+        });
+        open.extend(rounds.map(|(step, round)| (branch, step.clone(), *round)));
     }
-    for (branch, node, round) in held {
+    for (branch, step, round) in open {
+        let Some(node) = plan.find(&step) else { continue };
+        let round = Round { max: limit_of(branch, &step, &round), ..round };
         let mut walk = Walk::on(draft, run, branch)?;
-        let path = path_to(&plan, &walk.front, node);
-        let max = max.filter(|_| round.iteration >= round.max).unwrap_or(round.max).max(round.max);
-        walk.todo.push(Todo::Pass { node, path, round: Round { max, ..round } });
+        match round.left {
+            0 => {
+                let path = path_to(&plan, &walk.front, node);
+                walk.todo.push(Todo::Pass { node, path, round });
+            }
+            // A pass is under way: only its loop's limit changes.
+            _ => walk.change(FrontChange::Round(step, Some(round))),
+        }
         walk.go(draft)?;
     }
     Ok(())
+}
+
+/// The open loops whose limit a higher one replaces: those that wait at theirs, else all that would wait there. A run that
+/// went back to an earlier pass waits for another reason, and its limit can be raised all the same.
+pub fn raised(draft: &Draft<'_>, run: RunId, max: u32) -> Result<Vec<(BranchNo, StepId)>, Rejection> {
+    let (state, plan) = (draft.run(run)?, draft.plan(run)?);
+    let (mut waiting, mut others) = (Vec::new(), Vec::new());
+    for (branch, live) in state.live_branches() {
+        for (step, round) in live.front.rounds.iter().filter(|(step, _)| waits_at_limit(&plan, step)) {
+            if round.left == 0 && round.iteration >= round.max {
+                waiting.push((branch, step.clone(), round.max));
+            } else {
+                others.push((branch, step.clone(), round.max));
+            }
+        }
+    }
+    let found = if waiting.is_empty() { others } else { waiting };
+    Ok(found.into_iter().filter(|(.., limit)| *limit < max).map(|(branch, step, _)| (branch, step)).collect())
+}
+
+fn waits_at_limit(plan: &LoadedPlan, step: &StepId) -> bool {
+    plan.find(step).is_some_and(|node| match &plan.nodes[node].kind {
+        NodeShape::Container { repeat: Some(repeat), .. } => repeat.at_limit == AtLimit::Pause,
+        NodeShape::Container { repeat: None, .. } | NodeShape::Step | NodeShape::Gate(_) => false,
+    })
 }
 
 /// The groups and loops around a node, with the passes that they are at.

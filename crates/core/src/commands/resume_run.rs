@@ -11,9 +11,11 @@ use crate::{Rejection, RunId};
 /// The rule. A run that is paused because a step failed goes on by retrying, not by resuming.
 pub fn decide(draft: &mut Draft<'_>, run: RunId, decides: bool, max: Option<u32>) -> Result<(), Rejection> {
     let state = draft.run(run)?;
+    let failed = state.failed;
     match state.status {
         RunStatus::Paused => {}
-        RunStatus::InProgress if state.pause_requested && state.failed == 0 => {
+        RunStatus::InProgress if state.pause_requested && failed == 0 => {
+            check_max(draft, run, max)?;
             draft.on_run(run, RunEvent::PauseDropped {});
             advance::start_waiting(draft, run, decides)?;
             return advance::resume_loops(draft, run, max);
@@ -25,7 +27,7 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, decides: bool, max: Option<u32>
             return Err(wrong_run(draft, run, "resume")?);
         }
     }
-    if state.failed > 0 {
+    if failed > 0 {
         return Err(wrong_run(draft, run, "resume")?);
     }
     advance::require_present_definition(draft, run)?;
@@ -34,9 +36,20 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, decides: bool, max: Option<u32>
         let message = format!("a loop has made {limit} passes, which is its limit: give a higher one");
         return Err(Rejection::Invalid(vec![Fault::at("/max_iterations", message)]));
     }
+    check_max(draft, run, max)?;
     draft.on_run(run, RunEvent::Resumed {});
     advance::start_waiting(draft, run, decides)?;
     advance::resume_loops(draft, run, max)
+}
+
+/// A limit that would change nothing is a mistake of the caller, who believes that the loop now makes more passes.
+fn check_max(draft: &Draft<'_>, run: RunId, max: Option<u32>) -> Result<(), Rejection> {
+    let Some(max) = max else { return Ok(()) };
+    if advance::raised(draft, run, max)?.is_empty() {
+        let message = format!("no open loop of this run has a limit below {max} that can be raised");
+        return Err(Rejection::Invalid(vec![Fault::at("/max_iterations", message)]));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -255,6 +255,33 @@ fn a_loop_at_its_limit_continues_fails_or_pauses() {
 }
 
 #[test]
+fn a_limit_can_be_raised_while_a_pass_is_under_way() {
+    let resume = |max| on_run(1, RunCommand::Resume { decides: false, max: Some(max) });
+    let mut scene = started(limited(AtLimit::Pause));
+    scene.run(pause(1));
+    scene.check_faults(
+        resume(2),
+        expect![[r#"
+            /max_iterations: no open loop of this run has a limit below 2 that can be raised
+        "#]],
+    );
+    scene.check(
+        resume(3),
+        expect![[r#"
+            run R1: PauseDropped
+            run R1: FrontMoved
+        "#]],
+    );
+    scene.run(outcome_done(&scene, 1, 1));
+    scene.run(outcome_done(&scene, 1, 2));
+    assert_eq!(scene.status(1), "in_progress: x3 in_progress");
+    // A loop that does not wait at its limit keeps it.
+    let mut scene = started(limited(AtLimit::Continue));
+    scene.run(pause(1));
+    scene.check_code(resume(3), "invalid_fields");
+}
+
+#[test]
 fn a_loop_can_say_that_the_run_has_failed() {
     let fails = Some(expr(json!({"is": ["failures", "gte", 2]})));
     let repeat = Loop { fail_if: fails, ..Loop::times(vec![step("work", &[])], 9) };
