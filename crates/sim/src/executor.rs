@@ -11,10 +11,12 @@ use holdpoint_core::{Body, Digest};
 use holdpoint_engine::SubmitError;
 use holdpoint_engine::executor::{Executor, Job};
 use holdpoint_store::{BlobStore, BoxFuture, SMALL_BLOB};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use crate::ledger::Pid;
+use crate::rng::Rng;
 use crate::scenery::{Said, Scenery, Working, show};
+use crate::stock;
 
 /// How often a hanging executor looks whether faults are over.
 const LOOK: Duration = Duration::from_millis(700);
@@ -152,7 +154,8 @@ async fn work(scenery: &Scenery, blobs: &dyn BlobStore, job: &Job, habit: Habit)
                     None => return failed("storage"),
                 }
             }
-            Outcome::done(Some(json!({"token": habit.token})), artifacts, usage)
+            let output = Some(json!({"token": habit.token}));
+            Outcome::Done { output, artifacts, context: context(habit.token), usage }
         }
     }
 }
@@ -171,6 +174,13 @@ async fn journal(scenery: &Scenery, job: &Job, habit: Habit) -> Result<(), Submi
     let text = format!("{} {} {LAST_WORDS}", show(job.effect), habit.token).into();
     job.desk.say_last([Entry::Log { level: Level::Info, text, details: None }]);
     Ok(())
+}
+
+/// What some work leaves in the context.
+fn context(token: u64) -> Map<String, Value> {
+    let mut rng = Rng::new(token);
+    let key = rng.pick(&stock::KEYS).copied().filter(|_| token.is_multiple_of(3));
+    key.map(|key| (key.to_owned(), stock::left(&mut rng, key))).into_iter().collect()
 }
 
 /// The names of what the work must make.

@@ -5,19 +5,21 @@ use std::sync::Arc;
 
 use holdpoint_core::command::{Answer, Command, Edit, HomeCommand, PipelineCommand, RunCommand, Target};
 use holdpoint_core::commands::add_checkpoint::AddCheckpoint;
+use holdpoint_core::commands::advance::Advance;
 use holdpoint_core::commands::create_pipeline::CreatePipeline;
 use holdpoint_core::commands::issue_token::IssueToken;
 use holdpoint_core::commands::record_drift::RecordDrift;
 use holdpoint_core::commands::record_outcome::{Outcome, RecordOutcome};
 use holdpoint_core::commands::roll_back::{RollBack, Target as Goal};
 use holdpoint_core::commands::start_run::{Source, StartRun};
+use holdpoint_core::commands::take_snapshot::TakeSnapshot;
 use holdpoint_core::commands::update_checkpoint::UpdateCheckpoint;
 use holdpoint_core::commands::update_pipeline::UpdatePipeline;
 use holdpoint_core::definition::PipelineConfig;
 use holdpoint_core::event::{Drift, Drifted, Role, RollbackType, Usage};
 use holdpoint_core::state::RunState;
 use holdpoint_core::state::run::{AskKind, EffectId, ExecutionState, Gate, Part, RunStatus};
-use holdpoint_core::{Actor, Digest, ExecNo, GateId, PipelineId, RunId};
+use holdpoint_core::{Actor, Digest, ExecNo, GateId, NodeNo, PipelineId, RollbackId, RunId};
 use holdpoint_store::SMALL_BLOB;
 use serde_json::{Map, json};
 
@@ -105,7 +107,8 @@ impl People {
     pub fn next(&mut self, mirror: &Mirror) -> Intent {
         let mut attached = None;
         let command = match self.rng.below(100) {
-            0..62 => self.about_run(mirror, &mut attached),
+            0..57 => self.about_run(mirror, &mut attached),
+            57..62 => self.as_client(mirror),
             62..72 => Some(self.start_run()),
             72..74 => self.report_late(mirror),
             74..82 => self.go_back(mirror),
@@ -160,6 +163,9 @@ impl People {
             let (id, gate) = self.rng.pick(&gates)?.clone();
             return Some(Command::Run(run, self.answer(state, id, &gate, attached)));
         }
+        if state.executions().any(|(_, e)| e.outside) && self.rng.percent(70) {
+            return Some(Command::Run(run, self.client_call(state)));
+        }
         let all: Vec<ExecNo> = state.executions().map(|(x, _)| x).collect();
         let failed: Vec<ExecNo> = standing(state, |state| state == ExecutionState::Failed);
         let working: Vec<ExecNo> = standing(state, |state| matches!(state, ExecutionState::Working(_)));
@@ -171,7 +177,10 @@ impl People {
                 RunCommand::Answer(Answer::of(x, AskKind::Begin, "start"))
             }
             30..38 => RunCommand::Pause,
-            38..58 => RunCommand::Resume { decides: self.rng.percent(50), max: None },
+            38..58 => {
+                let max = self.rng.percent(30).then(|| self.rng.between(1, 8) as u32);
+                RunCommand::Resume { decides: self.rng.percent(50), max }
+            }
             58..80 => {
                 let x = self.rng.pick(&failed).copied().unwrap_or(any);
                 RunCommand::Answer(Answer::of(x, AskKind::Failed, "retry"))
@@ -215,10 +224,13 @@ impl People {
                 Answer { feedback: Some("that one".into()), ..answer(option) }
             }
             AskKind::Budget => answer(if self.rng.percent(85) { "raise" } else { "stop" }),
-            AskKind::Choice | AskKind::Blocked => answer(
+            AskKind::Choice => answer(
                 ["on", "on", "on", "again", "skip", "later", "end", "what?"][self.rng.below(8) as usize],
             ),
-            AskKind::Failed => answer("retry"),
+            AskKind::Blocked => answer(["retry", "retry", "accept", "abort"][self.rng.below(4) as usize]),
+            AskKind::Failed => {
+                answer(["retry", "retry", "retry", "retry", "skip", "abort"][self.rng.below(6) as usize])
+            }
         };
         RunCommand::Answer(answer)
     }
@@ -252,6 +264,50 @@ impl People {
         };
         fields.insert("answer".to_owned(), answer);
         Answer { fields, ..empty }
+    }
+
+    /// A client of some run with work for one, whatever became of the run.
+    fn as_client(&mut self, mirror: &Mirror) -> Option<Command> {
+        let has_work = |state: &RunState| state.graph.all_executions().any(|(_, e)| e.outside);
+        let runs: Vec<_> = mirror.runs().filter(|(_, state)| has_work(state)).collect();
+        let (run, state) = *self.rng.pick(&runs)?;
+        Some(Command::Run(run, self.client_call(state)))
+    }
+
+    /// A call of a client: mostly from the newest node of a branch, now and then from an older one or once more.
+    fn client_call(&mut self, state: &RunState) -> RunCommand {
+        let heads: Vec<NodeNo> = state.live_branches().map(|(_, branch)| branch.head).collect();
+        let any = NodeNo(self.rng.below(u64::from(state.graph.node_count().max(1))) as u32);
+        let head = self.rng.pick(&heads).copied().unwrap_or(any);
+        // A client whose result was refused continues from the refusal.
+        let leaf = state.graph.nodes(0).map(|(n, _)| n).last().filter(|n| state.graph.anchor(*n) == Some(head));
+        let node = match self.rng.below(10) {
+            0 | 1 => any,
+            2..5 => leaf.unwrap_or(head),
+            _ => head,
+        };
+        match self.rng.below(100) {
+            0..8 => {
+                let output = json!({ "notesMarkdown": format!("snapshot {}", self.rng.below(3)) });
+                return RunCommand::TakeSnapshot(TakeSnapshot { node, output, tags: vec!["sim".into()] });
+            }
+            8..10 => return RunCommand::MarkCritical { node, keys: stock::KEYS.map(Into::into).to_vec() },
+            10..14 => return RunCommand::Recover(node),
+            14..18 => {
+                let undone = state.live_branches().filter_map(|(_, branch)| branch.cause.rollback()).last();
+                let rollback = undone.unwrap_or_else(|| RollbackId(self.ids.mint()));
+                return RunCommand::UndoRecovery(rollback);
+            }
+            _ => {}
+        }
+        let next = state.next_attempt(node);
+        let attempt = if self.rng.percent(85) { next } else { self.rng.below(u64::from(next) + 2) as u32 };
+        let notes = ["", "short", "long enough", "long enough", "good work"][self.rng.below(5) as usize];
+        let size = if self.rng.percent(5) { SMALL_BLOB } else { 1 };
+        let output = Some(json!({ "notesMarkdown": notes, "more": "x".repeat(size) }));
+        let key = self.rng.pick(&stock::KEYS).copied().filter(|_| self.rng.percent(40));
+        let context = key.map(|key| (key.to_owned(), stock::left(&mut self.rng, key))).into_iter().collect();
+        RunCommand::Advance(Advance { node, attempt, output, context })
     }
 
     fn go_back(&mut self, mirror: &Mirror) -> Option<Command> {

@@ -5,16 +5,34 @@ use std::sync::Arc;
 use holdpoint_core::StepId;
 use holdpoint_core::definition::CheckpointDefinition;
 use holdpoint_core::definition::Format;
-use holdpoint_core::plan::body::{Approval, OnFailure, OutputSpec, Policy};
-use holdpoint_core::plan::{Body, Choice, ChoiceAction, ChoiceOption, Loop, Plan, PlanKind, PlanStep};
+use holdpoint_core::plan::body::{
+    Approval, Check, Criteria, OnFailure, OutputSpec, Policy, SnapshotSpec, Task, Work,
+};
+use holdpoint_core::plan::{
+    AtLimit, Body, Choice, ChoiceAction, ChoiceOption, Condition, Count, Expr, Loop, OnError, Op, Over, Plan,
+    PlanKind, PlanStep, Test,
+};
 use holdpoint_store::SMALL_BLOB;
 use serde_json::{Value, json};
 
 use crate::rng::Rng;
 
-/// Makes a plan: chains, groups, loops and gates.
+/// The context keys that steps leave and conditions read.
+pub const KEYS: [&str; 3] = ["count", "ready", "list"];
+
+/// What a step leaves under a key: numbers that a condition can miss or meet, and lists to go through.
+pub fn left(rng: &mut Rng, key: &str) -> Value {
+    match key {
+        "list" => (0..rng.below(4)).map(Value::from).collect(),
+        "ready" => json!(rng.percent(60)),
+        _ => json!(rng.below(4)),
+    }
+}
+
+/// Makes a plan: chains, groups, loops, gates, conditions, and work for a client.
 pub fn plan(rng: &mut Rng) -> Plan {
-    let mut maker = Maker { rng, plan: Plan::default(), count: 0 };
+    let for_client = rng.percent(30);
+    let mut maker = Maker { rng, plan: Plan::default(), count: 0, for_client };
     let mut last: Option<StepId> = None;
     for _ in 0..maker.rng.between(1, 5) {
         let kind = maker.kind(last.as_ref());
@@ -38,6 +56,8 @@ struct Maker<'r> {
     rng: &'r mut Rng,
     plan: Plan,
     count: u32,
+    /// Whether a client does most of the work.
+    for_client: bool,
 }
 
 impl Maker<'_> {
@@ -47,10 +67,39 @@ impl Maker<'_> {
             (0, _) => PlanKind::Group(self.several(false)),
             (1, _) => {
                 let chained = self.rng.percent(50);
-                PlanKind::Loop(Loop::times(self.several(chained), self.rng.between(1, 3) as u32))
+                let body = self.several(chained);
+                PlanKind::Loop(self.repeated(body))
             }
             (2 | 3, Some(before)) => PlanKind::Gate(choice(before)),
             _ => PlanKind::Step,
+        }
+    }
+
+    /// A loop of any kind, which ends or reaches its limit.
+    fn repeated(&mut self, body: Vec<PlanStep>) -> Loop {
+        let times = self.rng.between(1, 3) as u32;
+        let over = match self.rng.below(10) {
+            0..5 => return Loop::times(body, times),
+            5 => Over::Times(Count::Of(self.expr())),
+            6 => Over::While(self.expr()),
+            7 => Over::Until(self.expr()),
+            _ => Over::Each(Expr::Test(Test::Var("list".into()))),
+        };
+        let at_limit = match self.rng.below(10) {
+            0 => AtLimit::Fail,
+            1..4 => AtLimit::Pause,
+            _ => AtLimit::Continue,
+        };
+        let fail_if = self.rng.percent(5).then(|| self.expr());
+        Loop { over, fail_if, at_limit, whole: self.rng.percent(30), ..Loop::times(body, times) }
+    }
+
+    /// An expression that holds now and then. Nothing evaluates scripts here, so one of those never can be.
+    fn expr(&mut self) -> Expr {
+        match self.rng.below(10) {
+            0 => Expr::Js("context.count > 1".into()),
+            1..5 => Expr::Test(Test::Var("ready".into())),
+            _ => Expr::Test(Test::Is("count".into(), Op::Gt, json!(self.rng.below(3)))),
         }
     }
 
@@ -87,10 +136,17 @@ impl Maker<'_> {
             let body = Arc::new(self.body());
             self.plan.bodies.insert(id.clone(), body);
         }
-        PlanStep::new(id, after, kind)
+        let on_error = if self.rng.percent(50) { OnError::Skip } else { OnError::Enter };
+        let when = self.rng.percent(6).then(|| Condition { expr: self.expr(), on_error });
+        PlanStep { when, ..PlanStep::new(id, after, kind) }
     }
 
     fn body(&mut self) -> Body {
+        match self.rng.below(100) {
+            0..4 => return Body::new(Work::Snapshot(SnapshotSpec::default())),
+            n if self.for_client && n < 75 => return self.task(),
+            _ => {}
+        }
         let mut body = Body::command(["sim"]);
         if self.rng.percent(20) {
             let (name, format) = ("out".into(), Format::Txt);
@@ -107,6 +163,23 @@ impl Maker<'_> {
             approve_complete: Approval::when(self.rng.percent(20)),
             max_revisions: self.rng.below(3) as u32,
             timeout: self.rng.percent(25).then(|| (self.rng.between(3, 20), OnFailure::Pause)),
+            on_failure: self.on_failure(),
+            ..Policy::default()
+        };
+        body
+    }
+
+    /// Work for a client, whose result is looked at.
+    fn task(&mut self) -> Body {
+        let mut body = Body::new(Work::Outside(Task { prompt: "do it".into() }));
+        if self.rng.percent(60) {
+            let min_length = self.rng.below(6) as u32;
+            body.checks = vec![Check::Notes(Criteria { min_length, ..Criteria::default() })];
+        }
+        body.policy = Policy {
+            approve_start: Approval::when(self.rng.percent(10)),
+            approve_complete: Approval::when(self.rng.percent(25)),
+            max_blocked: self.rng.between(1, 4) as u32,
             on_failure: self.on_failure(),
             ..Policy::default()
         };

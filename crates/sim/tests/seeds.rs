@@ -10,9 +10,6 @@ use std::time::Instant;
 use holdpoint_core::event::{PipelineEvent, RunEvent};
 use holdpoint_sim::{Failure, run_seed};
 
-/// Events that no command leads to yet.
-const NOT_YET: [&str; 2] = ["forked", "recovered"];
-
 /// How many seeds an ordinary run takes.
 const SEEDS: u64 = 60;
 
@@ -99,7 +96,6 @@ fn crash_seeds_reach_every_rule() {
         .into_iter()
         .flatten()
         .map(|(kind, _)| *kind)
-        .filter(|kind| !NOT_YET.contains(kind))
         .collect();
     let (mut fenced, mut folds) = (0, 0);
     // Some things are rare: as many worlds as it takes, up to a limit.

@@ -24,8 +24,17 @@ pub(crate) fn answer(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rej
     let answered = RunEvent::GateAnswered { gate, digest, assurance, option: option.clone(), feedback };
     draft.on_run(run, answered);
     match &*option {
-        // Exactly what was handed in last, with what it leaves in the context.
-        "accept" => advance::complete(draft, run, x, Finished::default()),
+        // Exactly what was handed in last, with what it leaves in the context. Who accepts it does not answer for those
+        // who must approve the step.
+        "accept" => {
+            let body = advance::body_of(draft, run, x)?;
+            let left = draft.execution(run, x)?.handed.as_ref().map(|handed| handed.context.clone());
+            let approval = &body.policy.approve_complete;
+            if advance::is_approval_needed(draft, run, x, approval, &left.unwrap_or_default())? {
+                return super::result::ask(draft, run, x);
+            }
+            advance::complete(draft, run, x, Finished::default())
+        }
         "abort" => abort_run::decide(draft, run, at.answer.feedback.as_ref()),
         _ => Ok(()),
     }

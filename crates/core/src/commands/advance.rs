@@ -157,11 +157,12 @@ fn hand_in(draft: &mut Draft<'_>, run: RunId, x: ExecNo, command: &Advance) -> R
     let body = advance::body_of(draft, run, x)?;
     let context = advance::left_behind(draft, run, x, command.output.as_ref(), command.context.clone())?;
     let kept = command.output.as_ref().map(|output| content(draft, output)).transpose()?;
-    draft.on_run(run, RunEvent::HandedIn { x, at, attempt, output: kept, context: command.context.clone() });
+    // With the output that later conditions read: a result that a person accepts leaves the same as one that passes.
+    draft.on_run(run, RunEvent::HandedIn { x, at, attempt, output: kept, context: context.clone() });
     let mut why = blockers(draft, &body, command.output.as_ref());
     if why.is_empty() {
         let before = draft.save();
-        complete(draft, run, x, &body, context)?;
+        complete(draft, run, x, &body, &context)?;
         // A loop without its list is a mistake of this very result: the client can hand in another one.
         match before.warned(draft) {
             Some(message) => {
@@ -183,12 +184,12 @@ fn complete(
     run: RunId,
     x: ExecNo,
     body: &Body,
-    context: Map<String, Value>,
+    context: &Map<String, Value>,
 ) -> Result<(), Rejection> {
-    if advance::is_approval_needed(draft, run, x, &body.policy.approve_complete, &context)? {
+    if advance::is_approval_needed(draft, run, x, &body.policy.approve_complete, context)? {
         return asks::result::ask(draft, run, x);
     }
-    advance::complete(draft, run, x, Finished { context, ..Finished::default() })
+    advance::complete(draft, run, x, Finished::default())
 }
 
 /// Keeps a client's JSON: small in the event, else beside the log.

@@ -6,11 +6,11 @@ use expect_test::expect;
 use serde_json::json;
 
 use crate::plan::body::{Approval, Check, Criteria, SnapshotSpec, Work};
-use crate::plan::{Body, Over, PlanStep};
+use crate::plan::{Body, OnError, Over, PlanStep};
 use crate::state::run::{AckTo, AskKind, NodeKind, RunStatus};
 use crate::testing::{
-    Scene, When, approve, expr, hand_in, hand_in_with, on_run, plan_of, repeated, resume, revise, snapshot,
-    start_plan, step,
+    Scene, When, approve, expr, hand_in, hand_in_with, on_run, outside, plan_of, repeated, resume, revise,
+    snapshot, start_plan, step, when,
 };
 use crate::{Answer, BranchNo, ExecNo, NodeNo, Plan, RunCommand, StepId, Target};
 
@@ -27,7 +27,7 @@ fn steps(names: &[&str]) -> Vec<PlanStep> {
 }
 
 fn with_notes() -> Body {
-    let mut body = crate::testing::outside();
+    let mut body = outside();
     body.checks = vec![Check::Notes(Criteria::default())];
     body
 }
@@ -282,6 +282,37 @@ fn too_many_refusals_in_a_row_ask_a_person() {
     let mut scene = blocked();
     scene.run(blocked_answer(&scene, "abort"));
     assert_eq!(scene.state(1).status, RunStatus::Aborted);
+}
+
+#[test]
+fn accepting_a_refused_result_does_not_approve_it() {
+    let mut body = with_notes();
+    body.policy.max_blocked = 1;
+    body.policy.approve_complete = Approval::when(true);
+    let mut scene = chain(&body);
+    scene.run(hand_in(1, 0, 1, ""));
+    assert_eq!(led_to(&scene, 0, 1), "waiting");
+    scene.check(
+        blocked_answer(&scene, "accept"),
+        expect![[r#"
+            run R1: GateAnswered
+            run R1: Asked x1 approve_complete
+        "#]],
+    );
+    assert_eq!(led_to(&scene, 0, 1), "waiting");
+    scene.run(approve(&scene, 1, 1));
+    assert_eq!(led_to(&scene, 0, 1), "n2");
+}
+
+#[test]
+fn later_conditions_read_a_result_that_a_person_approved() {
+    let mut body = outside();
+    body.policy.approve_complete = Approval::when(true);
+    let reads = when(json!({"var": "nodes.a.notesMarkdown"}), OnError::Skip, step("b", &["a"]));
+    let mut scene = started(plan_of(vec![step("a", &[]), reads], &body));
+    scene.run(hand_in(1, 0, 1, "found it"));
+    scene.run(approve(&scene, 1, 1));
+    assert_eq!(scene.state(1).current().map(|(_, e)| e.place.step.clone()), Some(StepId::new("b")));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use holdpoint_core::event::{FailureKind, RunEvent};
-use holdpoint_core::state::run::{Ask, Part};
+use holdpoint_core::state::run::{Ask, ExecutionState, Part, Stage};
 use holdpoint_core::{ActorKind, ExecNo, RunId, Timestamp};
 
 use super::{Found, Moment};
@@ -67,6 +67,10 @@ impl Attempts {
             RunEvent::ExecutionMade { max_attempts, max_revisions, .. } => {
                 tried.allowed = *max_attempts;
                 tried.revisions = *max_revisions;
+                // A client may be at it as soon as it is made.
+                if moment.after.execution(x).is_some_and(|e| e.state == ExecutionState::Working(Stage::Client)) {
+                    (tried.last, tried.begun) = (Some((0, 1)), 1);
+                }
             }
             RunEvent::AttemptBegan { revision, attempt, deadline, .. } => {
                 if let Some(what) = tried.begin(*revision, *attempt) {
@@ -88,7 +92,9 @@ impl Attempts {
                 Ask::Input => (tried.open, tried.deadline, tried.waits) = (None, None, Some(Part::Work)),
                 Ask::Budget(_, part) => (tried.open, tried.deadline, tried.waits) = (None, None, Some(*part)),
                 Ask::Result => tried.open = None,
-                Ask::Begin | Ask::Start | Ask::Guidance | Ask::Choice(_) | Ask::Failed | Ask::Blocked => {}
+                // It begins when somebody has agreed, also where a client works.
+                Ask::Start => (tried.last, tried.begun) = (None, 0),
+                Ask::Begin | Ask::Guidance | Ask::Choice(_) | Ask::Failed | Ask::Blocked => {}
             },
             RunEvent::BudgetRaised { deadline, .. } => {
                 tried.open = tried.waits.take();

@@ -191,7 +191,9 @@ impl<'m> Gates<'m> {
             found.push(format!("I13: gate {gate} is answered by {actor:?}"));
         }
         match self.asked.get_mut(&gate) {
-            Some(asked) if asked.run == moment.run && asked.x == x && !asked.answered => {
+            Some(asked)
+                if asked.run == moment.run && (x.is_none() || asked.x == x) && !asked.answered =>
+            {
                 asked.answered = true;
                 if asked.digest != digest {
                     let shown = asked.digest;
@@ -251,7 +253,7 @@ fn asks(event: &RunEvent) -> Option<(GateId, Option<ExecNo>, Digest, AskKind)> {
     }
 }
 
-/// The gate that an event answers.
+/// The gate that an event answers, and for which step where the event says so.
 fn answers(event: &RunEvent) -> Option<(GateId, Option<ExecNo>, Digest)> {
     match event {
         RunEvent::Approved { x, gate, digest, .. }

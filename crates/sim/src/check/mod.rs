@@ -4,6 +4,7 @@
 //! I11 name the invariant.
 
 mod attempts;
+mod clients;
 mod gates;
 mod journals;
 mod record;
@@ -98,6 +99,7 @@ fn walk(
         gates.begin_row();
         let row = &entry.row;
         let stamp = Stamp { at: row.at, actor: &row.actor, command: row.command };
+        let at_first = state.clone();
         for event in &entry.events {
             let before = state.clone();
             evolve(&mut state, &stamp, event);
@@ -114,6 +116,9 @@ fn walk(
                 }
                 _ => {}
             }
+        }
+        if let (State::Run(before), State::Run(after)) = (&at_first, &state) {
+            found.extend(clients::calls_count_once(entry, before, after));
         }
         states.insert(stream, state);
     }

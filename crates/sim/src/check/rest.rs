@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use holdpoint_core::state::RunState;
-use holdpoint_core::state::run::{EffectId, ExecutionState, RunStatus, TimerKind};
+use holdpoint_core::state::run::{EffectId, ExecutionState, RunStatus, Stage, TimerKind};
 use holdpoint_core::{RunId, Timestamp, next_timer, owed};
 
 use super::Found;
@@ -44,6 +44,9 @@ pub fn at_rest(mirror: &Mirror, now: Timestamp, working: &[(RunId, EffectId)]) -
 }
 
 fn waits_for_somebody(state: &RunState) -> bool {
-    let waits = |at: ExecutionState| matches!(at, ExecutionState::Pending | ExecutionState::Failed);
+    let waits = |at: ExecutionState| {
+        use ExecutionState::{Failed, Pending, Working};
+        matches!(at, Pending | Failed | Working(Stage::Client))
+    };
     !state.gates.is_empty() || state.executions().any(|(_, e)| waits(e.state))
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use holdpoint_core::event::{PipelineEvent, RunEvent};
-use holdpoint_core::state::run::{ExecutionState as At, RunStatus as Is};
+use holdpoint_core::state::run::{Ask, ExecutionState as At, RunStatus as Is, Stage};
 use holdpoint_core::{ExecNo, PipelineId};
 
 use super::{Found, Moment};
@@ -21,7 +21,8 @@ pub fn transitions(moment: &Moment<'_>, event: &RunEvent) -> Found {
     let (run, seq) = (moment.run, moment.entry.row.seq.0);
     let mut found = Vec::new();
     let (from, to) = (moment.before.status, moment.after.status);
-    if from != to && !run_may(from, to) {
+    let reopened = matches!(event, RunEvent::Reopened {}) && (from, to) == (Is::Completed, Is::InProgress);
+    if from != to && !reopened && !run_may(from, to) {
         found.push(format!("I16: run {run} goes from {from:?} to {to:?} at {seq}"));
     }
     for (x, after) in moment.after.executions() {
@@ -32,7 +33,8 @@ pub fn transitions(moment: &Moment<'_>, event: &RunEvent) -> Found {
                 let (from, to) = (before.state, after.state);
                 found.push(format!("I16: {x} of run {run} goes from {from:?} to {to:?} at {seq}"));
             }
-            None if after.state == At::Pending => {}
+            // A client asks for its work: nobody starts it.
+            None if after.state == At::Pending || after.outside && after.state == At::Working(Stage::Client) => {}
             None => found.push(format!("I16: {x} of run {run} begins at {:?} at {seq}", after.state)),
         }
     }
@@ -52,6 +54,10 @@ fn execution_may(from: At, to: At, event: &RunEvent, x: ExecNo) -> bool {
     match from {
         At::Pending => matches!(to, At::AwaitingStart | At::Working(_)),
         At::AwaitingStart => matches!(to, At::Pending | At::Working(_)),
+        // Made and held back by one command: no client has seen it.
+        At::Working(Stage::Client) if to == At::AwaitingStart => {
+            matches!(event, RunEvent::Asked { x: of, ask: Ask::Start, .. } if *of == x)
+        }
         At::Working(_) => {
             matches!(to, At::Working(_) | At::AwaitingComplete | At::Completed | At::Failed)
         }

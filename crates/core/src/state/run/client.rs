@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Blocked, ExecutionState, NodeKind, RunState, Snapshot, Stage};
+use crate::context::NODES;
 use crate::event::{Blocker, Content, Mark, mark};
 use crate::state::Stamp;
 use crate::{Digest, ExecNo, GateId, NodeNo};
@@ -95,7 +96,10 @@ impl RunState {
         output: Option<&Content>,
         context: &Map<String, Value>,
     ) {
-        let mark = mark(output.map(Content::digest), context);
+        // The output among the context is the result once more, and no part of what the client sent beside it.
+        let sent = context.iter().filter(|(key, _)| !key.starts_with(NODES));
+        let sent = sent.map(|(key, value)| (key.clone(), value.clone())).collect();
+        let mark = mark(output.map(Content::digest), &sent);
         let call = Some(Call { at, attempt, mark, blocked: None });
         let handed = Handed { call, output: output.cloned(), context: context.clone() };
         self.edit(x, |e| e.handed = Some(Arc::new(handed)));
