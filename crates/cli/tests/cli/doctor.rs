@@ -89,7 +89,7 @@ fn a_home_with_runs_is_well() {
           ok    python  ...
         versions
           ok    sqlite  ...
-          ok    schema      5 of 5
+          ok    schema      6 of 6
         database
           ok    integrity   SQLite finds nothing wrong
           ok    durability  journal mode wal, synchronous full

@@ -16,6 +16,8 @@ type Touched = BTreeMap<(RollbackId, bool), BTreeSet<RunId>>;
 pub fn whole(entries: &[Entry]) -> Found {
     let mut commits: BTreeMap<CommandId, (Touched, Touched)> = BTreeMap::new();
     let mut records: BTreeMap<RollbackId, BTreeSet<RunId>> = BTreeMap::new();
+    // A recovery is a matter of one run: no pipeline has a record of it.
+    let mut recoveries: BTreeSet<RollbackId> = BTreeSet::new();
     for entry in entries {
         for event in &entry.events {
             let (said, done) = match (entry.row.stream, event) {
@@ -33,6 +35,11 @@ pub fn whole(entries: &[Entry]) -> Found {
                     StreamId::Run(run),
                     Event::Run(RunEvent::RolledBack { rollback, .. } | RunEvent::RunRemoved { rollback, .. }),
                 ) => (None, Some(((*rollback, false), run))),
+                (_, Event::Run(RunEvent::Recovered { rollback, .. })) => {
+                    recoveries.insert(*rollback);
+                    continue;
+                }
+                (_, Event::Run(RunEvent::Undone { rollback })) if recoveries.contains(rollback) => continue,
                 (
                     StreamId::Run(run),
                     Event::Run(RunEvent::Undone { rollback } | RunEvent::RunRestored { rollback }),
