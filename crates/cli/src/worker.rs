@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use holdpoint_agents::model;
-use holdpoint_work::{self as work, Machine, Worker};
 use holdpoint_sandbox::Limits;
+use holdpoint_work::{self as work, Machine, Worker};
 
 use crate::home::Home;
 use crate::problem::Problem;

@@ -44,7 +44,10 @@ pub struct WorkContext {
 
 impl std::fmt::Debug for WorkContext {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("WorkContext").field("run", &self.run).field("effect", &self.effect).finish_non_exhaustive()
+        f.debug_struct("WorkContext")
+            .field("run", &self.run)
+            .field("effect", &self.effect)
+            .finish_non_exhaustive()
     }
 }
 

@@ -204,7 +204,8 @@ async fn phases_with_a_gap_check_a_repeat_and_a_skip() {
     let state = running.state().await;
     let (_, again) = state.executions().filter(|(_, e)| &*e.place.step.0 == "draft").last().expect("a visit");
     assert_eq!(again.place.visit, 2);
-    let told = executor.feedback.lock().expect("no panic").iter().rev().find(|(step, _)| step == "draft").cloned();
+    let told =
+        executor.feedback.lock().expect("no panic").iter().rev().find(|(step, _)| step == "draft").cloned();
     assert_eq!(told.map(|(_, feedback)| feedback), Some(vec![Text::from("shorter, please")]));
     running.answer(AskKind::Choice, "Skip the announcement", None).await;
     running.until(|state| state.status == RunStatus::Completed).await;

@@ -48,7 +48,7 @@ bugs! {
         "package(holdpoint-core) & test(changes_by_other_commands_belong_to_the_next_node)";
     /// What a fork changes first is written to the node that it continues from.
     ForkSharesDelta, "core",
-        "package(holdpoint-core) & test(a_fork_changes_no_front_that_was_there)";
+        "package(holdpoint-core) & test(what_changes_before_the_first_node_of_a_branch_is_its_own)";
     /// A repeated call of a client counts again.
     AckTwice, "core",
         "package(holdpoint-core) & test(a_call_counts_once)";

@@ -280,7 +280,8 @@ impl People {
         let any = NodeNo(self.rng.below(u64::from(state.graph.node_count().max(1))) as u32);
         let head = self.rng.pick(&heads).copied().unwrap_or(any);
         // A client whose result was refused continues from the refusal.
-        let leaf = state.graph.nodes(0).map(|(n, _)| n).last().filter(|n| state.graph.anchor(*n) == Some(head));
+        let leaf =
+            state.graph.nodes(0).map(|(n, _)| n).last().filter(|n| state.graph.anchor(*n) == Some(head));
         let node = match self.rng.below(10) {
             0 | 1 => any,
             2..5 => leaf.unwrap_or(head),

@@ -92,11 +92,8 @@ fn crash_seeds_repeat() {
 
 #[test]
 fn crash_seeds_reach_every_rule() {
-    let mut missing: BTreeSet<&str> = [PipelineEvent::KINDS, RunEvent::KINDS]
-        .into_iter()
-        .flatten()
-        .map(|(kind, _)| *kind)
-        .collect();
+    let mut missing: BTreeSet<&str> =
+        [PipelineEvent::KINDS, RunEvent::KINDS].into_iter().flatten().map(|(kind, _)| *kind).collect();
     let (mut fenced, mut folds) = (0, 0);
     // Some things are rare: as many worlds as it takes, up to a limit.
     for seed in 1..=2_000 {

@@ -79,7 +79,8 @@ impl Show {
             Self::ExecutionOf(before) => {
                 let parts = [(1, 8), (9, 4), (13, 4), (17, 4), (21, 4)]
                     .map(|(start, length)| format!("lower(substr(hex(r.id), {start}, {length}))"));
-                let id = format!("{before}||{}||printf('%08x', (r.base + e.x) % {WORDS})", parts.join("||'-'||"));
+                let id =
+                    format!("{before}||{}||printf('%08x', (r.base + e.x) % {WORDS})", parts.join("||'-'||"));
                 format!("CASE WHEN e.x IS NOT NULL THEN {id} END")
             }
             Self::Time(from) => format!(

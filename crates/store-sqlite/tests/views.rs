@@ -153,10 +153,7 @@ async fn a_runs_graph_is_shown_as_nodes_and_edges() {
         all(&conn, nodes),
         ["0|null|0|start|null|null|null", "1|0|0|step|boil|00|null", "2|0|1|gate|ask|null|01"]
     );
-    assert_eq!(
-        all(&conn, "from_node, to_node, branch FROM edges ORDER BY to_node"),
-        ["0|1|0", "0|2|1"]
-    );
+    assert_eq!(all(&conn, "from_node, to_node, branch FROM edges ORDER BY to_node"), ["0|1|0", "0|2|1"]);
 }
 
 async fn check_events(is_pipeline: bool) {

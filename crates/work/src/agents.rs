@@ -12,7 +12,6 @@ use serde_json::json;
 
 use super::Worker;
 use super::collect::collect;
-use holdpoint_engine::work_context::{WorkContext, log_line};
 use super::noted::Noted;
 use super::offered::Offered;
 use super::purse::Purse;
@@ -22,6 +21,7 @@ use super::table::Seat;
 use super::workspace::{Last, Workspace};
 use holdpoint_engine::documents::context::CONTEXT;
 use holdpoint_engine::executor::Job;
+use holdpoint_engine::work_context::{WorkContext, log_line};
 
 /// The name under which an attempt's files at its beginning are pinned.
 pub(crate) const WORKSPACE: &str = "workspace/";

@@ -15,9 +15,9 @@ use holdpoint_store::SMALL_BLOB;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, fstat, openat};
 use serde_json::Value;
 
-use holdpoint_engine::WorkContext;
 use super::formats::parses;
 use super::stop::Stop;
+use holdpoint_engine::WorkContext;
 
 /// How many files one execution may hand in.
 const MOST_FILES: usize = 1000;

@@ -9,8 +9,8 @@ use holdpoint_core::event::{Entry, Level};
 use serde_json::{Value, json};
 
 use super::Worker;
-use holdpoint_engine::WorkContext;
 use super::stop::Stop;
+use holdpoint_engine::WorkContext;
 
 /// The name under which what a server offered is pinned, before the server's own.
 const OFFERED: &str = "tools ";

@@ -37,14 +37,8 @@ pub(super) async fn preview(
     let rules = rules(config, &body.outputs);
     let feedback: Vec<String> = execution.feedback.iter().map(ToString::to_string).collect();
     let tell = |name: &str, system: &str, task: &str| {
-        let brief = Brief {
-            instructions,
-            system,
-            task,
-            materials: &materials,
-            feedback: &feedback,
-            rules: &rules,
-        };
+        let brief =
+            Brief { instructions, system, task, materials: &materials, feedback: &feedback, rules: &rules };
         let mut told = json!(brief.told());
         mark(&mut told["parts"], &materials, short.as_ref());
         rendered(name, &told)

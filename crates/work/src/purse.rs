@@ -9,8 +9,8 @@ use holdpoint_core::event::Entry;
 use holdpoint_core::plan::Body;
 use holdpoint_core::{State, StreamId};
 
-use holdpoint_engine::WorkContext;
 use holdpoint_engine::SubmitError;
+use holdpoint_engine::WorkContext;
 
 /// The purse of one piece of work.
 pub(super) struct Purse {

@@ -9,9 +9,9 @@ use holdpoint_core::paths::temp_folder;
 use holdpoint_core::{ExecNo, RunId};
 use serde_json::{Value, json};
 
-use holdpoint_engine::WorkContext;
 use super::stop::Stop;
 use holdpoint_engine::Engine;
+use holdpoint_engine::WorkContext;
 use holdpoint_engine::given::GivenSource;
 
 /// The folders of one execution.

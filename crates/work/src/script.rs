@@ -16,11 +16,11 @@ use tokio::io::AsyncReadExt as _;
 use tokio::time::{Instant, timeout_at};
 
 use super::collect::collect;
-use holdpoint_engine::work_context::{WorkContext, log_line};
 use super::room::{GivenFiles, Room, empty, make};
 use super::stop::Stop;
 use super::{Found, Worker};
 use holdpoint_engine::executor::Job;
+use holdpoint_engine::work_context::{WorkContext, log_line};
 
 /// What calls a Python function.
 const CALLER: &str = include_str!("script.py");

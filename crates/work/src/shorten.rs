@@ -9,10 +9,10 @@ use holdpoint_core::definition::Instructions;
 use holdpoint_core::event::{Entry, FailureKind, Level, Usage};
 
 use super::Worker;
-use holdpoint_engine::WorkContext;
 use super::noted::Noted;
 use super::room::GivenFiles;
 use super::stop::Stop;
+use holdpoint_engine::WorkContext;
 
 /// What is kept free for tools, answers and what agents say to each other.
 const SPARE: u64 = 4;

@@ -15,13 +15,13 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::Worker;
-use holdpoint_engine::WorkContext;
 use super::offered::Offered;
 use super::purse::Purse;
 use super::recording::Played;
 use super::rehearsal;
 use super::stop::Stop;
 use super::workspace::{KeptFiles, Workspace};
+use holdpoint_engine::WorkContext;
 use holdpoint_engine::{Engine, Piece, SubmitError};
 
 /// What was said or done under a key.

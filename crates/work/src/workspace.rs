@@ -12,9 +12,9 @@ use holdpoint_snapshot::{
 use holdpoint_store::{BoxFuture, SmallBlob};
 use serde_json::json;
 
-use holdpoint_engine::WorkContext;
 use super::room::{Room, make};
 use super::stop::Stop;
+use holdpoint_engine::WorkContext;
 use holdpoint_engine::{Engine, SubmitError};
 
 /// A workspace beyond this is not kept, which the log says. It is read after every tool call that may have written.

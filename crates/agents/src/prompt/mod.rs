@@ -15,9 +15,9 @@ use holdpoint_core::definition::{
 use serde::Serialize;
 
 pub use budget::{Layer, TooLarge, shorten_to_fit};
-pub use holdpoint_core::budget::tokens;
 pub use extract::extract;
 pub use fence::fenced;
+pub use holdpoint_core::budget::tokens;
 
 /// Outputs of one checkpoint of one run.
 #[derive(Clone, Debug, PartialEq)]

@@ -230,9 +230,11 @@ pub fn resume_loops(draft: &mut Draft<'_>, run: RunId, max: Option<u32>) -> Resu
     };
     let mut open: Vec<(BranchNo, StepId, Round)> = Vec::new();
     for (branch, live) in draft.run(run)?.live_branches() {
-        let rounds = live.front.rounds.iter().filter(|(step, round)| {
-            round.left == 0 || limit_of(branch, step, round) != round.max
-        });
+        let rounds = live
+            .front
+            .rounds
+            .iter()
+            .filter(|(step, round)| round.left == 0 || limit_of(branch, step, round) != round.max);
         open.extend(rounds.map(|(step, round)| (branch, step.clone(), *round)));
     }
     for (branch, step, round) in open {

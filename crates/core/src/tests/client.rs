@@ -6,11 +6,11 @@ use expect_test::expect;
 use serde_json::json;
 
 use crate::plan::body::{Approval, Check, Criteria, SnapshotSpec, Work};
-use crate::plan::{Body, OnError, Over, PlanStep};
+use crate::plan::{AtLimit, Body, Loop, OnError, Over, PlanKind, PlanStep};
 use crate::state::run::{AckTo, AskKind, NodeKind, RunStatus};
 use crate::testing::{
-    Scene, When, approve, expr, hand_in, hand_in_with, on_run, outside, plan_of, repeated, resume, revise,
-    snapshot, start_plan, step, when,
+    Scene, When, approve, expr, hand_in, hand_in_with, node, on_run, outside, plan_of, repeated, resume,
+    revise, snapshot, start_plan, step, when,
 };
 use crate::{Answer, BranchNo, ExecNo, NodeNo, Plan, RunCommand, StepId, Target};
 
@@ -430,6 +430,26 @@ fn a_fork_changes_no_front_that_was_there() {
     scene.run(hand_in_with(1, 0, 2, "other", json!({"way": "third"})));
     let after: Vec<_> = (0..3).map(|n| scene.state(1).graph.front_at(NodeNo(n))).collect();
     assert_eq!(before, after);
+}
+
+#[test]
+fn what_changes_before_the_first_node_of_a_branch_is_its_own() {
+    let passes = Loop { max: 2, at_limit: AtLimit::Pause, ..Loop::times(vec![step("work", &[])], 9) };
+    let mut scene = started(plan_of(vec![node("loop", &[], PlanKind::Loop(passes))], &with_notes()));
+    scene.run(hand_in(1, 0, 1, "first"));
+    scene.run(hand_in(1, 1, 1, "second"));
+    let fronts =
+        |scene: &Scene| -> Vec<_> { (0..3).map(|n| scene.state(1).graph.front_at(NodeNo(n))).collect() };
+    let before = fronts(&scene);
+    scene.run(on_run(1, RunCommand::Recover(NodeNo(1))));
+    scene.check(
+        on_run(1, RunCommand::Resume { decides: true, max: Some(5) }),
+        expect![[r#"
+            run R1: Resumed
+            run R1: FrontMoved
+        "#]],
+    );
+    assert_eq!(fronts(&scene), before);
 }
 
 #[test]

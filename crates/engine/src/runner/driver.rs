@@ -17,10 +17,10 @@ use tokio_util::sync::CancellationToken;
 use super::Driver;
 use super::effect::{self, Backoff, is_transient};
 use super::slots::AttemptTime;
+use crate::WorkContext;
 use crate::commit::AT_ONCE;
 use crate::executor::Job;
 use crate::load::Loaded;
-use crate::WorkContext;
 use crate::{Engine, SubmitError};
 
 struct Drive {

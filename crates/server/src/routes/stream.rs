@@ -15,7 +15,7 @@ use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 use holdpoint_core::{ExecutionId, PipelineId, RunId, Seq, SessionId, StreamId};
 use holdpoint_engine::documents::event::EventDocument;
-use holdpoint_engine::{Engine, Filter, Followed, Recorded, LiveText};
+use holdpoint_engine::{Engine, Filter, Followed, LiveText, Recorded};
 use holdpoint_store::StoreError;
 use serde::Deserialize;
 use serde_json::json;

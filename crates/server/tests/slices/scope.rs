@@ -126,10 +126,12 @@ async fn tokens_of_one_person_with_other_pipelines_share_no_reply() {
     for _ in 0..2 {
         let (known, _) = pipeline(&home, &["A"]).await;
         let pipelines = vec![known.parse().expect("an id")];
-        let (token, _) =
-            home.issue(|secret| IssueToken { pipelines, ..IssueToken::new("bob", Role::Admin, secret) }).await;
+        let (token, _) = home
+            .issue(|secret| IssueToken { pipelines, ..IssueToken::new("bob", Role::Admin, secret) })
+            .await;
         let headers = [("authorization", format!("Bearer {token}")), ("idempotency-key", "k1".to_owned())];
-        let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let headers: Vec<(&str, &str)> =
+            headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let applied = home.bare("POST", "/api/pipelines/apply", Some(&file), &headers).await.expect(200);
         assert_eq!(applied["pipeline"]["pipeline_id"], json!(known));
         let again = home.bare("POST", "/api/pipelines/apply", Some(&file), &headers).await.expect(200);

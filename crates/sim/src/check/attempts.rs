@@ -68,7 +68,11 @@ impl Attempts {
                 tried.allowed = *max_attempts;
                 tried.revisions = *max_revisions;
                 // A client may be at it as soon as it is made.
-                if moment.after.execution(x).is_some_and(|e| e.state == ExecutionState::Working(Stage::Client)) {
+                if moment
+                    .after
+                    .execution(x)
+                    .is_some_and(|e| e.state == ExecutionState::Working(Stage::Client))
+                {
                     (tried.last, tried.begun) = (Some((0, 1)), 1);
                 }
             }

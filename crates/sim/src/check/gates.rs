@@ -191,9 +191,7 @@ impl<'m> Gates<'m> {
             found.push(format!("I13: gate {gate} is answered by {actor:?}"));
         }
         match self.asked.get_mut(&gate) {
-            Some(asked)
-                if asked.run == moment.run && (x.is_none() || asked.x == x) && !asked.answered =>
-            {
+            Some(asked) if asked.run == moment.run && (x.is_none() || asked.x == x) && !asked.answered => {
                 asked.answered = true;
                 if asked.digest != digest {
                     let shown = asked.digest;

@@ -34,7 +34,8 @@ pub fn transitions(moment: &Moment<'_>, event: &RunEvent) -> Found {
                 found.push(format!("I16: {x} of run {run} goes from {from:?} to {to:?} at {seq}"));
             }
             // A client asks for its work: nobody starts it.
-            None if after.state == At::Pending || after.outside && after.state == At::Working(Stage::Client) => {}
+            None if after.state == At::Pending
+                || after.outside && after.state == At::Working(Stage::Client) => {}
             None => found.push(format!("I16: {x} of run {run} begins at {:?} at {seq}", after.state)),
         }
     }

@@ -1,7 +1,7 @@
 //! What foreign code is confined by on this machine, found out by trying to break it.
 
-use holdpoint_work::Machine;
 use holdpoint_sandbox::{Choice, Level};
+use holdpoint_work::Machine;
 
 use super::report::{Check, Section};
 use crate::home::Home;

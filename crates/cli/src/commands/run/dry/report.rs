@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use holdpoint_agents::model::Providers;
-use holdpoint_work::ANSWER_TOKENS;
 use holdpoint_server::{
     DryCheckpoint, DryEstimate, DryFinding, DryGate, DryModel, DryOutput, DryRunReport, DryTold, FieldError,
 };
+use holdpoint_work::ANSWER_TOKENS;
 use serde_json::{Value, json};
 
 use super::super::walk::Stands;
