@@ -256,10 +256,22 @@ export function eachTest(seed?: () => Promise<unknown>): void {
   beforeEach(async () => {
     page = await openPage();
   });
-  afterEach(async () => {
+  afterEach(async ({ task }) => {
+    if (task.result?.state === 'fail') await report(page, task.name);
     await page.context().close();
     expect(page.complaints).toEqual([]);
   });
+}
+
+/** Where a failed test left the page: its address and its text among the output, and a picture in `target/console-shots/`. */
+async function report(page: Page, name: string): Promise<void> {
+  const text = await page
+    .locator('body')
+    .innerText({ timeout: 2000 })
+    .catch((error: unknown) => `nothing can be read: ${String(error)}`);
+  process.stdout.write(`“${name}” failed at ${page.url()}\n${text.slice(0, 3000)}\n`);
+  mkdirSync(SHOTS, { recursive: true });
+  await page.screenshot({ path: join(SHOTS, `failed-${name.replace(/\W+/g, '-').slice(0, 60)}.png`), timeout: 5000 }).catch(() => undefined);
 }
 
 /** Closes the browser and opens it again, as somebody does who comes back. */

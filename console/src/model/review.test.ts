@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Artifact, Interaction } from '@/api/types';
-import { askedSoFar, commentsOf, defaults, earlier, faults, feedback, filled, follows, ways } from './review';
+import { askedSoFar, commentsOf, defaults, earlier, faults, feedback, filled, follows, ways, wrote } from './review';
 
 const artifact = (id: string, revision: number, at: string, more: Partial<Artifact> = {}) => ({ artifact_record_id: id, artifact_id: 'a', revision_iteration: revision, attempt_number: 1, created_at: at, ...more }) as Artifact;
 
@@ -44,4 +44,11 @@ it('sends numbers as numbers and leaves out what is empty', () => {
   expect(filled(fields, { goal: 'x', weeks: 'many', sure: '' }).fields).toEqual({ goal: 'x', weeks: 'many' });
   const found = faults({ errors: [{ pointer: '/fields/goal', message: '`Goal` is required' }, { pointer: '/other', message: 'x' }] }, fields);
   expect(found).toEqual({ by: { goal: 'Goal is required.' }, rest: [{ pointer: '/other', message: 'x' }] });
+});
+
+it('shows what a person wrote, a form as lines', () => {
+  expect(wrote({ type: 'form', user_input: '{"goal":"Fewer late parcels","weeks":6}' })).toBe('goal: Fewer late parcels\nweeks: 6');
+  expect(wrote({ type: 'form', user_input: '{"goal":"Fewer la' })).toBe('{"goal":"Fewer la');
+  expect(wrote({ type: 'revision_request', user_input: 'shorter' })).toBe('shorter');
+  expect(wrote({ type: 'approval_to_complete', user_input: 'approved with changes' })).toBeUndefined();
 });

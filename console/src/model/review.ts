@@ -164,6 +164,25 @@ export function did(one: Pick<Interaction, 'type' | 'user_input' | 'system_respo
   return SAID[one.type] ?? one.type.replaceAll('_', ' ');
 }
 
+/** What a person wrote with an answer, to be read: a form's values are lines, and an approval says nothing more. */
+export function wrote(one: Pick<Interaction, 'type' | 'user_input'>): string | undefined {
+  if (one.type === 'approval_to_complete' || one.user_input === 'approved') return undefined;
+  return one.type === 'form' ? lines(one.user_input) : one.user_input || undefined;
+}
+
+function lines(json: string): string {
+  try {
+    const values = JSON.parse(json) as unknown;
+    if (typeof values !== 'object' || values === null || Array.isArray(values)) return json;
+    return Object.entries(values)
+      .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+      .join('\n');
+  } catch {
+    // Cut at its limit: what there is of it is still worth reading.
+    return json;
+  }
+}
+
 /** The output of the same name that came before: of an earlier revision, or before somebody edited it. */
 export function earlier(all: readonly Artifact[], now: Artifact | undefined): Artifact | undefined {
   if (!now) return undefined;

@@ -8,7 +8,9 @@ import type { Me } from '../types';
 /** Who it is, and where the log stands: nothing else is asked for before both are known. */
 const arrive = async () => (await Promise.all([body(client.GET('/api/me')), begin()]))[0];
 
-export const meQuery = { queryKey: keys.me, queryFn: arrive, retry: false };
+// Nobody is asked for again while somebody signs in: a question under way has no error, and would take the form away with
+// what was typed into it.
+export const meQuery = { queryKey: keys.me, queryFn: arrive, retry: false, retryOnMount: false, refetchOnReconnect: false };
 
 export const useMe = () => useQuery(meQuery);
 

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Execution } from '@/api/types';
 import { count, many } from '@/model/figures';
-import { did } from '@/model/review';
+import { did, wrote } from '@/model/review';
 import { StatusMark } from '@/ui/Icon';
 import { Money, Time } from '@/ui/values';
 
@@ -46,7 +46,7 @@ export function Side({ execution, spent }: { execution: Execution; spent: number
                   {one.actor ?? 'Somebody'} {did(one)}
                 </span>
                 <Time at={one.timestamp} as="moment" className="text-small text-ink-3" />
-                {one.type !== 'approval_to_complete' && one.user_input !== 'approved' && <span className="col-start-2 text-small [overflow-wrap:anywhere] whitespace-pre-line text-ink-3">{one.user_input}</span>}
+                {wrote(one) !== undefined && <span className="col-start-2 text-small [overflow-wrap:anywhere] whitespace-pre-line text-ink-3">{wrote(one)}</span>}
               </li>
             ))}
           </ul>

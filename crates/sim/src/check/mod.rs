@@ -7,6 +7,7 @@ mod attempts;
 mod clients;
 mod gates;
 mod journals;
+mod nodes;
 mod record;
 mod rest;
 mod rollbacks;
@@ -91,6 +92,7 @@ fn walk(
     let mut attempts = attempts::Attempts::default();
     let mut gates = gates::Gates::new(mirror);
     let mut numbers = runs::Numbers::default();
+    let mut fronts = nodes::Fronts::default();
     let mut found = Vec::new();
     for entry in entries {
         let stream = entry.row.stream;
@@ -119,9 +121,11 @@ fn walk(
         }
         if let (State::Run(before), State::Run(after)) = (&at_first, &state) {
             found.extend(clients::calls_count_once(entry, before, after));
+            found.extend(fronts.see(before.id(), before, after, row.seq));
         }
         states.insert(stream, state);
     }
     found.extend(gates.sent(approvals));
+    found.extend(fronts.at_last(&states));
     found
 }
