@@ -19,7 +19,9 @@ use crate::state::run::{
 };
 use crate::{BranchNo, ExecNo, Rejection, RunId, SnapshotId, StepId};
 
-/// How many nodes one command may pass: a loop over steps that are all left out ends here.
+/// How many places one command may reach: a group of this width begins at once.
+const MAX_REACHED: u32 = 100_000;
+/// How many nodes one command may pass without work: a loop over steps that are all left out ends here.
 const MAX_PASSED: u32 = 10_000;
 
 /// Something still to be done on the way.
@@ -53,6 +55,8 @@ pub(super) struct Walk {
     delta: FrontDelta,
     /// What ends the walk before everything is reached.
     pub stop: Option<Stop>,
+    /// Nodes that were passed without work.
+    passed: u32,
 }
 
 /// Enters the nodes that a run begins with.
@@ -152,7 +156,7 @@ impl Walk {
         let missing = || Rejection::NotFound { what: "branch", id: format!("{} of run {run}", branch.0) };
         let front = draft.run(run)?.graph.branch(branch).ok_or_else(missing)?.front.clone();
         let (plan, delta) = (draft.plan(run)?, FrontDelta::default());
-        Ok(Self { run, branch, plan, todo: Vec::new(), first: false, front, delta, stop: None })
+        Ok(Self { run, branch, plan, todo: Vec::new(), first: false, front, delta, stop: None, passed: 0 })
     }
 
     fn find(&self, step: &StepId) -> Result<usize, Rejection> {
@@ -209,12 +213,18 @@ impl Walk {
     }
 
     pub(super) fn go(mut self, draft: &mut Draft<'_>) -> Result<(), Rejection> {
-        let mut passed = 0;
+        let mut reached = 0;
         while self.stop.is_none()
             && let Some(todo) = self.todo.pop()
         {
-            passed += 1;
-            if passed > MAX_PASSED {
+            reached += u32::from(!matches!(todo, Todo::Done { .. }));
+            if reached > MAX_REACHED {
+                return Err(Rejection::LimitReached {
+                    what: "steps reached at once",
+                    limit: MAX_REACHED.into(),
+                });
+            }
+            if self.passed > MAX_PASSED {
                 return Err(Rejection::LimitReached {
                     what: "steps passed at once",
                     limit: MAX_PASSED.into(),
@@ -314,6 +324,7 @@ impl Walk {
 
     /// A node that was reached is done without a visit.
     fn pass(&mut self, node: usize, path: Vec<(StepId, u32)>, place: &Place) {
+        self.passed += 1;
         if let Some(change) = self.front.child_done(place) {
             self.change(change);
         }

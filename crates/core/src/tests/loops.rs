@@ -390,6 +390,19 @@ fn so_many_steps_work_at_once() {
 }
 
 #[test]
+fn one_command_reaches_many_places_and_passes_fewer() {
+    let mut scene = Scene::new();
+    assert_eq!(begun(&mut scene, start_plan(1, &Arc::new(wide(20_000, 3)))), 3);
+    let queued = |scene: &Scene| scene.state(1).graph.branch(crate::BranchNo(0)).map(|b| b.queued.len());
+    assert_eq!(queued(&scene), Some(20_000 - 3));
+    // A loop over a step that is always left out would make a command that never ends.
+    let never = when(json!({"var": "ready"}), OnError::Skip, step("never", &[]));
+    let passes = |n| of(vec![node("loop", &[], PlanKind::Loop(Loop::times(vec![never.clone()], n)))]);
+    Scene::new().run(start_plan(1, &Arc::new(passes(10_000))));
+    Scene::new().check_code(start_plan(1, &Arc::new(passes(10_002))), "limit_reached");
+}
+
+#[test]
 fn what_waits_for_others_survives_pauses_and_failures() {
     let mut scene = started(wide(4, 2));
     scene.run(outcome_failed(&scene, 1, 1));
