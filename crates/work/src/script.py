@@ -35,7 +35,7 @@ def call(order):
     except (TypeError, ValueError):
         taken = {}
     anything = any(parameter.kind is parameter.VAR_KEYWORD for parameter in taken.values())
-    for extra in ("inputs", "user_input"):
+    for extra in ("inputs", "user_input", "feedback"):
         if extra not in arguments and (extra in taken or anything):
             arguments[extra] = order[extra]
     value = function(**arguments)

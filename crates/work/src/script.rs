@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use holdpoint_core::commands::record_outcome::Outcome;
-use holdpoint_core::event::{Entry, Level, Usage};
+use holdpoint_core::event::{Entry, Level, Text, Usage};
 use holdpoint_core::plan::body::Script;
 use holdpoint_planted::{Moment, dies_at};
 use holdpoint_sandbox::{Ended, Interpreter, Line, Order, Quota, Status, Stream};
@@ -34,6 +34,8 @@ const MANY: usize = 64 * 1024;
 const LARGEST_VALUE: u64 = 64 * 1024 * 1024;
 /// The largest returned value that stands in the log.
 const SMALL_VALUE: usize = 16 * 1024;
+/// How much feedback a variable holds.
+const LONGEST_VARIABLE: usize = 32 * 1024;
 /// How much of the last words stands in place of a trace.
 const LAST_WORDS: usize = 4 * 1024;
 
@@ -191,6 +193,7 @@ impl Worker {
             "parameters": config.parameters.clone().unwrap_or_default(),
             "inputs": given.told(room),
             "user_input": job.execution.input,
+            "feedback": job.execution.feedback,
         });
         let folder = room.base.join("run");
         let (mut order, stdin) = if script.extension().is_some_and(|extension| extension == "py") {
@@ -207,6 +210,7 @@ impl Worker {
             (Order::new(script, &room.workspace), facts)
         };
         order.env = env(room);
+        order.env.extend(feedback(&job.execution.feedback));
         order.read_write.extend([room.staging.clone(), folder]);
         order.read_only.extend([room.inputs.clone(), room.scripts.clone()]);
         order.stdin = stdin.to_string().into_bytes();
@@ -278,6 +282,14 @@ pub(super) fn env(room: &Room) -> Vec<(String, String)> {
     ]
     .map(|(name, path)| (name.to_owned(), path.display().to_string()))
     .to_vec()
+}
+
+/// What is to be different this time, for a program that reads no JSON.
+fn feedback(said: &[Text]) -> Option<(String, String)> {
+    // A variable with a NUL byte, or a long one, would keep the program from starting. The JSON has all of it.
+    let text = said.join("\n\n").replace('\0', "");
+    let end = (0..=text.len().min(LONGEST_VARIABLE)).rev().find(|at| text.is_char_boundary(*at))?;
+    (end > 0).then(|| ("HOLDPOINT_FEEDBACK".to_owned(), text[..end].to_owned()))
 }
 
 fn entry(line: Line) -> Entry {
@@ -372,4 +384,21 @@ fn judge_end(config: &Script, ended: &Ended, told: Told, words: &str) -> Result<
         ));
     }
     Ok(told.value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn feedback_fits_into_a_variable() {
+        let value = |said: &[&str]| {
+            let said: Vec<Text> = said.iter().map(|text| (*text).into()).collect();
+            feedback(&said).map(|(_, value)| value)
+        };
+        assert_eq!(value(&[]), None);
+        assert_eq!(value(&["shorter", "a\0b"]).as_deref(), Some("shorter\n\nab"));
+        let long = "ä".repeat(LONGEST_VARIABLE);
+        assert_eq!(value(&[&format!("x{long}")]).map(|text| text.len()), Some(LONGEST_VARIABLE - 1));
+    }
 }

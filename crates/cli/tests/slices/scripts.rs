@@ -83,6 +83,34 @@ fn slice_18_a_script_writes_its_report_and_returns_a_value() {
 }
 
 #[test]
+fn a_script_that_runs_again_is_given_the_feedback() {
+    let server = Server::start();
+    let artifacts =
+        json!([{"name": "made", "format": "json", "schema": {"type": "object", "properties": {}}}]);
+    let mut step = script("Draw", "draw.py", artifacts);
+    step["human_interaction"]["requires_approval_to_complete"] = json!(true);
+    step["human_interaction"]["max_revision_iterations"] = json!(2);
+    let text = "import os\n\
+                def main(feedback):\n\
+                \x20   return {'feedback': feedback, 'variable': os.environ.get('HOLDPOINT_FEEDBACK')}\n";
+    let pipeline = with_script(&server, &step, "draw.py", text);
+    let run = server.run(&pipeline);
+    let made = |execution: &Value| {
+        let path = execution["artifacts_generated"][0]["file_path"].as_str().expect("a path");
+        let file = server.folder(&pipeline).join(path);
+        crate::safety::soon("it is written", || file.exists());
+        crate::server::json_file(&file)
+    };
+    let first = server.until(&run, |e| e["status"] == "waiting_approval_to_complete");
+    assert_eq!(made(&first), json!({"feedback": [], "variable": null}));
+    let at = format!("/api/executions/{}/reject", id(&first["execution_id"]));
+    server.post(&at, &json!({"feedback": "make it blue"})).expect(200);
+    let second =
+        server.until(&run, |e| e["status"] == "waiting_approval_to_complete" && e["revision_iteration"] == 1);
+    assert_eq!(made(&second), json!({"feedback": ["make it blue"], "variable": "make it blue"}));
+}
+
+#[test]
 fn slice_18_an_error_has_its_trace_and_leaves_its_folder() {
     let server = Server::start();
     let text =
