@@ -1,13 +1,8 @@
 //! Lists on the wire: how much of one is asked for, and the page that answers.
-//!
-//! A cursor names a place in a list and nothing else, so it stays right whatever is added meanwhile. It is
-//! opaque: clients hand it back as they got it.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use holdpoint_engine::documents::{self, Bounds, Position};
-use serde::Serialize;
-use utoipa::ToSchema;
+use holdpoint_engine::documents::{self, Bounds, Cursor, Order, Position};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 
 use crate::problem::{Code, Problem};
 
@@ -16,10 +11,7 @@ pub const DEFAULT_LIMIT: u32 = 50;
 /// The most items of a page.
 pub const MAX_LIMIT: u32 = 500;
 
-/// The form of cursors. Another form gets another number.
-const FORM: u8 = 1;
-
-/// A page of a list, newest first.
+/// A page of a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Listed<T> {
     /// The items.
@@ -30,14 +22,67 @@ pub struct Listed<T> {
 
 /// Checks `limit` and `cursor` as they came in the query.
 pub fn bounds(limit: Option<u32>, cursor: Option<&str>) -> Result<Bounds, Problem> {
+    let limit = checked(limit)?;
+    let after = cursor.map(|cursor| decode(cursor, Order::Oldest)).transpose()?;
+    Ok(Bounds { after, limit })
+}
+
+fn checked(limit: Option<u32>) -> Result<u32, Problem> {
     let limit = limit.unwrap_or(DEFAULT_LIMIT);
     if !(1..=MAX_LIMIT).contains(&limit) {
         let detail = format!("`limit` is {limit}, and must be between 1 and {MAX_LIMIT}");
         return Err(Problem::new(Code::BadQuery, detail));
     }
-    let bad = || Problem::new(Code::BadCursor, "the cursor was not made by this server");
-    let after = cursor.map(|cursor| decode(cursor).ok_or_else(bad)).transpose()?;
-    Ok(Bounds { after, limit })
+    Ok(limit)
+}
+
+/// The place that a cursor of a list in this order names.
+fn decode(cursor: &str, order: Order) -> Result<Position, Problem> {
+    let known = cursor.parse::<Cursor>().ok().filter(|cursor| cursor.order == order);
+    let bad = || Problem::new(Code::BadCursor, "the cursor was not made by this server for this list");
+    known.map(|cursor| cursor.at).ok_or_else(bad)
+}
+
+/// Which part of a list that is read from either end.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Part {
+    /// How many at most: 50 when it is not given.
+    #[param(minimum = 1, maximum = 500)]
+    limit: Option<u32>,
+    /// `next_cursor` of the page before, or the cursor that stands beside the last items in the execution. It brings its
+    /// order with it.
+    cursor: Option<String>,
+    /// From which end: `oldest` when it is not given.
+    #[param(inline)]
+    order: Option<End>,
+}
+
+/// The end from which a list is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum End {
+    /// From its beginning on.
+    Oldest,
+    /// From its end back.
+    Newest,
+}
+
+impl Part {
+    /// The order and the part that are asked for.
+    pub fn bounds(&self) -> Result<(Order, Bounds), Problem> {
+        let limit = checked(self.limit)?;
+        let asked = self.order.map(|order| match order {
+            End::Oldest => Order::Oldest,
+            End::Newest => Order::Newest,
+        });
+        let Some(cursor) = self.cursor.as_deref() else {
+            return Ok((asked.unwrap_or(Order::Oldest), Bounds { after: None, limit }));
+        };
+        let order = asked.or_else(|| Some(cursor.parse::<Cursor>().ok()?.order)).unwrap_or(Order::Oldest);
+        Ok((order, Bounds { after: Some(decode(cursor, order)?), limit }))
+    }
 }
 
 impl<T> From<documents::Listed<T>> for Listed<T> {
@@ -51,24 +96,17 @@ impl<T> Listed<T> {
     pub fn new(items: Vec<T>, next: Option<Position>) -> Self {
         Self { items, next_cursor: next.map(cursor) }
     }
+
+    /// A page of a list that is read in this order.
+    pub fn part(page: documents::Listed<T>, order: Order) -> Self {
+        let next = page.next.map(|at| Cursor { order, at }.to_string());
+        Self { items: page.items, next_cursor: next }
+    }
 }
 
-/// A place in a list as clients hand it back.
+/// A place in a list that has one direction, as clients hand it back.
 pub fn cursor(place: Position) -> String {
-    let mut bytes = vec![FORM];
-    bytes.extend(place.seq.to_be_bytes());
-    bytes.extend(place.n.to_be_bytes());
-    URL_SAFE_NO_PAD.encode(bytes)
-}
-
-fn decode(cursor: &str) -> Option<Position> {
-    let bytes = URL_SAFE_NO_PAD.decode(cursor).ok()?;
-    let (form, rest) = bytes.split_first()?;
-    let (seq, n) = rest.split_first_chunk::<8>()?;
-    let seq = u64::from_be_bytes(*seq);
-    // A position that no log reaches would overflow on its way to the store.
-    let known = *form == FORM && seq < i64::MAX as u64;
-    known.then_some(Position { seq, n: u32::from_be_bytes(n.try_into().ok()?) })
+    Cursor::on(place).to_string()
 }
 
 #[cfg(test)]
@@ -76,14 +114,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cursor_comes_back_as_it_went() {
-        let place = Position { seq: 1_234_567, n: 89 };
-        let cursor = Listed::<u8>::new(Vec::new(), Some(place)).next_cursor.expect("a cursor");
-        assert_eq!(cursor, "AQAAAAAAEtaHAAAAWQ");
-        assert_eq!(bounds(None, Some(&cursor)), Ok(Bounds { limit: DEFAULT_LIMIT, after: Some(place) }));
-        for wrong in ["", "x", "AgAAAAAAEtaHAAAAWQ", "AQAAAAAAEtaHAAAAWQ==", "AX__________AAAAWQ", "é"] {
+    fn a_cursor_belongs_to_its_list() {
+        let place = Position { seq: 7, n: 1 };
+        let on = Listed::<u8>::new(Vec::new(), Some(place)).next_cursor.expect("a cursor");
+        assert_eq!(bounds(None, Some(&on)), Ok(Bounds { limit: DEFAULT_LIMIT, after: Some(place) }));
+        let back = Cursor::back(place).to_string();
+        for wrong in ["", "x", &back] {
             assert_eq!(bounds(None, Some(wrong)).expect_err("wrong").code(), "bad_cursor", "{wrong}");
         }
+        let part =
+            |cursor: &str, order| Part { limit: None, cursor: Some(cursor.to_owned()), order }.bounds();
+        let at = Bounds { limit: DEFAULT_LIMIT, after: Some(place) };
+        assert_eq!(part(&on, None), Ok((Order::Oldest, at)));
+        assert_eq!(part(&back, None), Ok((Order::Newest, at)));
+        assert_eq!(part(&back, Some(End::Newest)), Ok((Order::Newest, at)));
+        assert_eq!(part(&back, Some(End::Oldest)).expect_err("the other way").code(), "bad_cursor");
     }
 
     #[test]

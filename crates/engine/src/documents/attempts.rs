@@ -46,10 +46,8 @@ pub struct AttemptDocument {
 impl Engine {
     /// All attempts of an execution that was not rolled back, oldest first.
     pub async fn attempt_documents(&self, id: ExecutionId) -> Result<Vec<AttemptDocument>, SubmitError> {
-        let (run, x) = self.locate_execution(id).await?;
-        // Refuses what was rolled back.
-        self.execution_document(id).await?;
-        let source = self.run_source(run).await?;
+        let (source, x) = self.present_execution(id).await?;
+        let run = source.id;
         let mut attempts = Vec::new();
         let mut after = Version(0);
         loop {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use holdpoint_core::{ArtifactRecordId, CheckpointId, Digest, ExecutionId, Rejection, RunId};
+use holdpoint_core::{ArtifactRecordId, CheckpointId, Digest, ExecNo, ExecutionId, Rejection, RunId};
 use serde::Serialize;
 use serde_json::Value;
 use similar::TextDiff;
@@ -11,9 +11,10 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::artifact::ArtifactDocument;
-use super::execution::{ExecutionDocument, Interaction};
-use super::sources::pinned;
-use super::{Time, UsageDocument};
+use super::execution::ExecutionAnswer;
+use super::interactions::Interaction;
+use super::sources::{RunSource, pinned};
+use super::{Bounds, Time, UsageDocument};
 use crate::{Engine, SubmitError};
 
 /// The largest text that is compared line by line.
@@ -126,7 +127,9 @@ struct Shown {
 type Pair<'a> = (Option<&'a Step>, Option<&'a Step>);
 
 struct Step {
-    document: ExecutionDocument,
+    standing: ExecutionAnswer,
+    usage: UsageDocument,
+    decisions: Vec<Interaction>,
     definition: Option<Value>,
     artifacts: Vec<ArtifactDocument>,
 }
@@ -139,11 +142,7 @@ impl Engine {
         let mut pairs: BTreeMap<(u32, Option<CheckpointId>), Pair<'_>> = BTreeMap::new();
         // Two executions are compared whatever their places.
         let place = |step: &Step| {
-            if runs {
-                (step.document.standing.checkpoint_position, step.document.standing.checkpoint_id)
-            } else {
-                (0, None)
-            }
+            if runs { (step.standing.checkpoint_position, step.standing.checkpoint_id) } else { (0, None) }
         };
         for step in &a.steps {
             pairs.entry(place(step)).or_default().0 = Some(step);
@@ -172,8 +171,9 @@ impl Engine {
     async fn shown_run(&self, id: RunId) -> Result<Shown, SubmitError> {
         let run = self.run_document(id).await?;
         let mut steps = Vec::new();
-        for document in self.execution_documents(id).await? {
-            steps.push(self.step(document, None).await?);
+        let source = self.run_source(id).await?;
+        for (x, _) in source.state().executions() {
+            steps.push(self.step(&source, x).await?);
         }
         let side = SideDocument {
             kind: "run",
@@ -196,19 +196,21 @@ impl Engine {
         id: ExecutionId,
         attempt: Option<(u32, u32)>,
     ) -> Result<Shown, SubmitError> {
-        let document = self.execution_document(id).await?;
+        let (source, x) = self.present_execution(id).await?;
+        let step = self.step(&source, x).await?;
+        let standing = &step.standing;
         let mut side = SideDocument {
             kind: "execution",
-            run_id: document.standing.run_id,
-            run_version: document.standing.run_version,
+            run_id: standing.run_id,
+            run_version: standing.run_version,
             execution_id: Some(id),
             revision_iteration: None,
             attempt_number: None,
-            status: document.standing.status,
-            started_at: document.standing.started_at,
-            completed_at: document.standing.completed_at,
-            seconds: seconds(document.standing.started_at, document.standing.completed_at),
-            usage: document.usage,
+            status: standing.status,
+            started_at: standing.started_at,
+            completed_at: standing.completed_at,
+            seconds: seconds(standing.started_at, standing.completed_at),
+            usage: step.usage,
         };
         if let Some((revision, number)) = attempt {
             let attempts = self.attempt_documents(id).await?;
@@ -226,32 +228,29 @@ impl Engine {
             (side.started_at, side.completed_at) = (Some(found.started_at), found.ended_at);
             side.seconds = seconds(side.started_at, side.completed_at);
             side.usage = found.usage;
-            let step = self.step(document, Some(found.artifacts)).await?;
+            let step = Step { artifacts: found.artifacts, ..step };
             return Ok(Shown { side, steps: vec![step] });
         }
-        let step = self.step(document, None).await?;
         Ok(Shown { side, steps: vec![step] })
     }
 
-    async fn step(
-        &self,
-        document: ExecutionDocument,
-        artifacts: Option<Vec<ArtifactDocument>>,
-    ) -> Result<Step, SubmitError> {
-        let definition = match document.standing.pipeline_id {
+    async fn step(&self, source: &RunSource, x: ExecNo) -> Result<Step, SubmitError> {
+        let (standing, usage) = self.standing_of(source, x).await?;
+        let definition = match standing.pipeline_id {
             Some(pipeline) => {
                 let pipeline = self.pipeline_source(pipeline).await?;
-                let run = self.run_source(document.standing.run_id).await?;
-                let (_, x) = self.locate_execution(document.standing.execution_id).await?;
-                let execution = run.state().execution(x);
+                let execution = source.state().execution(x);
                 execution
                     .and_then(|execution| pinned(Some(pipeline.state()), execution))
                     .and_then(|compiled| serde_json::to_value(compiled).ok())
             }
             None => None,
         };
-        let artifacts = artifacts.unwrap_or_else(|| document.standing.artifacts_generated.clone());
-        Ok(Step { document, definition, artifacts })
+        let all = Bounds { after: None, limit: u32::MAX };
+        let mut decisions = self.interactions(standing.execution_id, all).await?.items;
+        decisions.reverse();
+        let artifacts = standing.artifacts_generated.clone();
+        Ok(Step { standing, usage: usage.into(), decisions, definition, artifacts })
     }
 
     async fn compare_steps(
@@ -274,18 +273,15 @@ impl Engine {
             artifacts.push(self.compare_artifacts(name, output_of(a, name), output_of(b, name)).await?);
         }
         let took = |step: Option<&Step>| {
-            step.and_then(|step| {
-                seconds(step.document.standing.started_at, step.document.standing.completed_at)
-            })
+            step.and_then(|step| seconds(step.standing.started_at, step.standing.completed_at))
         };
-        let said =
-            |step: Option<&Step>| step.map_or_else(Vec::new, |step| step.document.human_interactions.clone());
+        let said = |step: Option<&Step>| step.map_or_else(Vec::new, |step| step.decisions.clone());
         Ok(Some(CheckpointComparison {
-            checkpoint_id: either.document.standing.checkpoint_id,
-            checkpoint_name: either.document.standing.checkpoint_name.clone(),
-            checkpoint_position: either.document.standing.checkpoint_position,
-            status_a: a.map(|step| step.document.standing.status),
-            status_b: b.map(|step| step.document.standing.status),
+            checkpoint_id: either.standing.checkpoint_id,
+            checkpoint_name: either.standing.checkpoint_name.clone(),
+            checkpoint_position: either.standing.checkpoint_position,
+            status_a: a.map(|step| step.standing.status),
+            status_b: b.map(|step| step.standing.status),
             definition_diff: match (a, b) {
                 (Some(a), Some(b)) => definition_diff(a, b),
                 _ => None,
@@ -293,8 +289,8 @@ impl Engine {
             artifacts,
             decisions_a: said(a),
             decisions_b: said(b),
-            usage_a: a.map(|step| step.document.usage),
-            usage_b: b.map(|step| step.document.usage),
+            usage_a: a.map(|step| step.usage),
+            usage_b: b.map(|step| step.usage),
             seconds_a: took(a),
             seconds_b: took(b),
         }))
@@ -348,7 +344,7 @@ impl Engine {
 }
 
 fn definition_diff(a: &Step, b: &Step) -> Option<String> {
-    if a.document.standing.definition_digest == b.document.standing.definition_digest {
+    if a.standing.definition_digest == b.standing.definition_digest {
         return None;
     }
     let text = |step: &Step| serde_json::to_string_pretty(&step.definition).unwrap_or_default();

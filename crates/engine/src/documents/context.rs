@@ -48,7 +48,7 @@ pub struct RenderedContext {
 impl Engine {
     /// What an execution is given, and what its agents are told.
     pub async fn context_document(&self, id: ExecutionId) -> Result<ContextDocument, SubmitError> {
-        let inputs = self.execution_document(id).await?.inputs;
+        let inputs = self.inputs_document(id).await?;
         let rendered = self.told(id).await?;
         if !rendered.is_empty() {
             return Ok(ContextDocument { inputs, rendered, sent: true });

@@ -1,32 +1,27 @@
 //! One visit of a run to a checkpoint, with everything that was said and made there.
 
 use holdpoint_core::definition::{Compiled, Mode};
-use holdpoint_core::event::{Entry, Event, MessageRole, Usage};
+use holdpoint_core::event::Usage;
 use holdpoint_core::paths::temp_folder;
 use holdpoint_core::places::output_folder;
-use holdpoint_core::rows::{Cell, Table};
 use holdpoint_core::state::PipelineState;
 use holdpoint_core::state::run::{Execution, ExecutionState, Stage};
-use holdpoint_core::{
-    CheckpointId, ExecNo, ExecutionId, PipelineId, Rejection, RunId, State, StreamId, Version,
-};
-use holdpoint_store::Query;
+use holdpoint_core::{CheckpointId, ExecNo, ExecutionId, PipelineId, Rejection, RunId, State, StreamId};
 use serde::Serialize;
-use serde_json::Value;
 use utoipa::ToSchema;
-use uuid::Uuid;
 
 use super::artifact::ArtifactDocument;
-use super::event::event_id;
+use super::conversation::Message;
 use super::inputs::InputsDocument;
-use super::rows::Named;
+use super::interactions::Interaction;
+use super::logs::LogLine;
 use super::sources::{RunSource, RunView, pinned};
 use super::waiting::{WaitingFor, waiting_for};
-use super::{Time, UsageDocument, time};
+use super::{Bounds, Cursor, Order, Time, UsageDocument, time};
 use crate::{Engine, SubmitError};
 
-/// How many of the last log lines and messages a document shows.
-const SHOWN: u32 = 500;
+/// How many of the last log lines, messages and interactions a document shows.
+const SHOWN: Bounds = Bounds { after: None, limit: 20 };
 
 /// An execution as the answer to an order about it: where it stands, what it has made and what it waits for.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
@@ -87,12 +82,24 @@ pub struct ExecutionDocument {
     /// Where it stands, what it has made and what it waits for.
     #[serde(flatten)]
     pub standing: ExecutionAnswer,
-    /// What its work said; the last lines, if there are many.
+    /// The last 20 lines of its log, oldest first.
     pub execution_logs: Vec<LogLine>,
-    /// What agents and the model said; the last messages, if there are many.
+    /// Hand this in as `cursor` at `/api/executions/{id}/logs` to get the lines before these, newest first; null: there
+    /// are none.
+    #[schema(value_type = Option<String>)]
+    pub execution_logs_cursor: Option<Cursor>,
+    /// The last 20 messages that agents and the model said or were told, oldest first.
     pub agent_conversation: Vec<Message>,
-    /// What people said and decided.
+    /// Hand this in as `cursor` at `/api/executions/{id}/conversation` to get the messages before these, newest first;
+    /// null: there are none.
+    #[schema(value_type = Option<String>)]
+    pub agent_conversation_cursor: Option<Cursor>,
+    /// The last 20 things that people said and decided, oldest first.
     pub human_interactions: Vec<Interaction>,
+    /// Hand this in as `cursor` at `/api/executions/{id}/interactions` to get what came before these, newest first; null:
+    /// there is nothing.
+    #[schema(value_type = Option<String>)]
+    pub human_interactions_cursor: Option<Cursor>,
     /// What a judge last said.
     pub check: Option<CheckResult>,
     /// What it is given.
@@ -147,80 +154,6 @@ impl ExecutionAnswer {
     }
 }
 
-/// A line of an execution's log.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct LogLine {
-    /// Its id.
-    pub log_id: Uuid,
-    /// When.
-    pub timestamp: Time,
-    /// `info`, `warning` or `error`.
-    pub level: String,
-    /// The text.
-    pub message: String,
-    /// More.
-    pub details: Option<Value>,
-}
-
-/// A message of a conversation.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct Message {
-    /// Its id, which is also that of its event.
-    pub message_id: String,
-    /// When.
-    pub timestamp: Time,
-    /// Who speaks, where several do.
-    pub agent_name: Option<String>,
-    /// `user`, `assistant` or `system`.
-    pub role: &'static str,
-    /// The text; empty where it is not shown.
-    pub content: String,
-    /// The parts as the provider has them; null where they are not shown.
-    pub parts: Value,
-    /// What came of the tools that it calls; empty where they are not shown.
-    pub tool_results: Vec<ToolResult>,
-    /// Whether the conversation is shown (`show_conversation`). One that is not is kept all the same, and an admin reads
-    /// it with `/conversation`.
-    pub shown: bool,
-    /// What it cost.
-    pub usage: UsageDocument,
-    /// The model that said it; none for what agents are told.
-    pub model: Option<String>,
-    /// Whether it was played from a file or a recording, and no model was asked.
-    pub scripted: bool,
-}
-
-/// What came of the call of a tool.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct ToolResult {
-    /// The call, as the message's parts name it.
-    pub tool_use_id: String,
-    /// The tool.
-    pub tool: Option<String>,
-    /// What the agent was told.
-    pub content: String,
-    /// Whether it failed or was refused.
-    pub is_error: bool,
-}
-
-/// Something that a person said or decided.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Interaction {
-    /// Its id.
-    pub interaction_id: Uuid,
-    /// When.
-    pub timestamp: Time,
-    /// What kind.
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// What the person said.
-    pub user_input: String,
-    /// What the system did about it.
-    pub system_response: String,
-    /// Who.
-    pub actor: Option<String>,
-}
-
 /// What went wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ErrorDetails {
@@ -258,6 +191,35 @@ impl Engine {
         source: &RunSource,
         x: ExecNo,
     ) -> Result<ExecutionDocument, SubmitError> {
+        let (standing, spent) = self.standing_of(source, x).await?;
+        let id = standing.execution_id;
+        let logs = self.log_lines(id, Order::Newest, SHOWN).await?;
+        let said = self.conversation(id, false, Order::Newest, SHOWN).await?;
+        let interactions = self.interactions(id, SHOWN).await?;
+        let execution = source.state().execution(x);
+        Ok(ExecutionDocument {
+            standing,
+            execution_logs_cursor: logs.next.map(Cursor::back),
+            execution_logs: oldest_first(logs.items),
+            agent_conversation_cursor: said.next.map(Cursor::back),
+            agent_conversation: oldest_first(said.items),
+            human_interactions_cursor: interactions.next.map(Cursor::on),
+            human_interactions: oldest_first(interactions.items),
+            check: execution.and_then(|execution| execution.verdict.as_ref()).map(|(passed, reasons)| {
+                let reasons = reasons.iter().map(ToString::to_string).collect();
+                CheckResult { passed: *passed, reasons }
+            }),
+            inputs: self.inputs_of(source, x).await?,
+            usage: spent.into(),
+        })
+    }
+
+    /// Where an execution stands, and what it cost.
+    pub(super) async fn standing_of(
+        &self,
+        source: &RunSource,
+        x: ExecNo,
+    ) -> Result<(ExecutionAnswer, Usage), SubmitError> {
         let missing = || Rejection::NotFound { what: "execution", id: format!("{x} of run {}", source.id) };
         let execution = source.state().execution(x).ok_or_else(missing)?;
         let pipeline = match source.state().pipeline() {
@@ -265,22 +227,16 @@ impl Engine {
             None => None,
         };
         let pipeline = pipeline.as_ref().map(super::sources::PipelineSource::state);
-        Ok(ExecutionDocument {
-            standing: ExecutionAnswer::of(source.view(), pipeline, execution),
-            execution_logs: self.log_lines(execution.id, SHOWN).await?,
-            agent_conversation: self.conversation(execution.id, false).await?,
-            human_interactions: self.interactions(execution.id).await?,
-            check: execution.verdict.as_ref().map(|(passed, reasons)| CheckResult {
-                passed: *passed,
-                reasons: reasons.iter().map(ToString::to_string).collect(),
-            }),
-            inputs: self.inputs_of(source, x).await?,
-            usage: self.spent_by(execution).await?.into(),
-        })
+        let standing = ExecutionAnswer::of(source.view(), pipeline, execution);
+        Ok((standing, self.spent_by(execution).await?))
     }
 
-    /// What an execution cost, with what the attempt under way has cost so far.
+    /// What an execution cost, with what the attempt under way has cost so far. The journal knows more than the run
+    /// only of an attempt that goes on or was cut off.
     async fn spent_by(&self, execution: &Execution) -> Result<Usage, SubmitError> {
+        if execution.errors == 0 && !matches!(execution.state, ExecutionState::Working(_)) {
+            return Ok(execution.usage);
+        }
         let journal = self.view(StreamId::Journal(execution.id)).await?;
         Ok(match &journal.state {
             State::Journal(journal) if journal.usage.calls > execution.usage.calls => journal.usage,
@@ -288,143 +244,43 @@ impl Engine {
         })
     }
 
-    /// The last lines of an execution's log, oldest first.
-    pub async fn log_lines(&self, id: ExecutionId, limit: u32) -> Result<Vec<LogLine>, SubmitError> {
-        let records = self.rows_about(Table::LogLine, id, limit).await?;
-        let line = |record: &holdpoint_store::Record| {
-            let row = Named::new(Table::LogLine, record);
-            Some(LogLine {
-                log_id: row.uuid("id")?,
-                timestamp: row.time("at")?.into(),
-                level: row.text("level")?,
-                message: row.text("message")?,
-                details: row.text("details").and_then(|text| serde_json::from_str(&text).ok()),
-            })
-        };
-        Ok(records.iter().filter_map(line).collect())
+    /// Refuses an execution that is not there or was rolled back.
+    pub async fn require_execution(&self, id: ExecutionId) -> Result<(), SubmitError> {
+        self.present_execution(id).await.map(drop)
     }
 
-    async fn interactions(&self, id: ExecutionId) -> Result<Vec<Interaction>, SubmitError> {
-        let records = self.rows_about(Table::Interaction, id, u32::MAX).await?;
-        let interaction = |record: &holdpoint_store::Record| {
-            let row = Named::new(Table::Interaction, record);
-            Some(Interaction {
-                interaction_id: row.uuid("id")?,
-                timestamp: row.time("at")?.into(),
-                kind: row.text("type")?,
-                user_input: row.text("user_input").unwrap_or_default(),
-                system_response: row.text("system_response").unwrap_or_default(),
-                actor: row.text("actor"),
-            })
-        };
-        Ok(records.iter().filter_map(interaction).collect())
+    /// What an execution that was not rolled back is given.
+    pub async fn inputs_document(&self, id: ExecutionId) -> Result<InputsDocument, SubmitError> {
+        let (source, x) = self.present_execution(id).await?;
+        self.inputs_of(&source, x).await
     }
 
-    /// Rows about an execution, oldest first.
-    async fn rows_about(
+    /// An execution that was not rolled back.
+    pub async fn execution_document(&self, id: ExecutionId) -> Result<ExecutionDocument, SubmitError> {
+        let (source, x) = self.present_execution(id).await?;
+        self.execution_of(&source, x).await
+    }
+
+    /// The run of an execution that was not rolled back, and its ordinal in it.
+    pub(super) async fn present_execution(
         &self,
-        table: Table,
         id: ExecutionId,
-        limit: u32,
-    ) -> Result<Vec<holdpoint_store::Record>, SubmitError> {
-        let by = Some(("execution", Cell::from(id.0)));
-        let mut records = self.query(Query::List { table, by, before: None, limit }).await?.records;
-        records.reverse();
-        Ok(records)
-    }
-
-    /// Everything that was said in an execution, oldest first. What its definition does not show has its words only where
-    /// `all` is wanted.
-    pub async fn conversation(&self, id: ExecutionId, all: bool) -> Result<Vec<Message>, SubmitError> {
-        let stream = StreamId::Journal(id);
-        let mut messages = Vec::new();
-        let mut after = Version(0);
-        loop {
-            let rows = self.log().read(stream, after, SHOWN).await?;
-            for row in &rows {
-                after = row.last();
-                for recorded in crate::live::recorded(row)? {
-                    let message_id = event_id(&recorded);
-                    let (agent, role, content, usage, more, about, hidden) = match recorded.event {
-                        Event::Journal(Entry::Message {
-                            agent,
-                            role,
-                            content,
-                            usage,
-                            more,
-                            about,
-                            hidden,
-                            ..
-                        }) => (agent, role, content, usage, more, about, hidden),
-                        Event::Journal(Entry::ToolResult {
-                            call,
-                            content,
-                            tool,
-                            error,
-                            more,
-                            hidden,
-                            ..
-                        }) if all || !hidden => {
-                            let content = plain(&self.whole(content, more).await?);
-                            let tool = tool.map(|tool| tool.to_string());
-                            let result =
-                                ToolResult { tool_use_id: call.to_string(), tool, content, is_error: error };
-                            answer_call(&mut messages, result);
-                            continue;
-                        }
-                        _ => continue,
-                    };
-                    let open = all || !hidden;
-                    let content = if open { self.whole(content, more).await? } else { Value::Null };
-                    let about = about.unwrap_or_default();
-                    messages.push(Message {
-                        message_id,
-                        scripted: about["scripted"] == true,
-                        model: about["model"].as_str().map(str::to_owned),
-                        timestamp: recorded.at.into(),
-                        agent_name: agent.map(|agent| agent.to_string()),
-                        role: match role {
-                            MessageRole::User => "user",
-                            MessageRole::Assistant => "assistant",
-                            MessageRole::System => "system",
-                        },
-                        content: if open { plain(&content) } else { String::new() },
-                        parts: content,
-                        tool_results: Vec::new(),
-                        shown: !hidden,
-                        usage: usage.into(),
-                    });
-                }
-            }
-            if rows.len() < SHOWN as usize {
-                return Ok(messages);
-            }
+    ) -> Result<(RunSource, ExecNo), SubmitError> {
+        let (run, x) = self.locate_execution(id).await?;
+        let source = self.run_source(run).await?;
+        if source.state().execution(x).is_some() {
+            return Ok((source, x));
         }
+        let gone = |rollback| Rejection::Gone { what: "execution", id: id.to_string(), rollback };
+        let by = source.state().graph.any_execution(x).and_then(|execution| execution.rolled_back);
+        let missing = || Rejection::NotFound { what: "execution", id: id.to_string() };
+        Err(by.map_or_else(missing, gone).into())
     }
 }
 
-/// Puts a result to the last message that has its call; ids of calls may come again.
-fn answer_call(messages: &mut [Message], result: ToolResult) {
-    let calls = |message: &&mut Message| {
-        let parts = message.parts.as_array().into_iter().flatten();
-        let mut calls = parts.filter(|part| part["type"] == "tool_use");
-        calls.any(|part| part["id"] == *result.tool_use_id)
-    };
-    if let Some(message) = messages.iter_mut().rev().find(calls) {
-        message.tool_results.push(result);
-    }
-}
-
-/// The text among the parts of a message.
-fn plain(content: &Value) -> String {
-    match content {
-        Value::String(text) => text.clone(),
-        Value::Array(parts) => {
-            let texts = parts.iter().filter_map(|part| part.get("text")?.as_str());
-            texts.collect::<Vec<_>>().join("\n")
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => content.to_string(),
-    }
+fn oldest_first<T>(mut newest_first: Vec<T>) -> Vec<T> {
+    newest_first.reverse();
+    newest_first
 }
 
 fn stage(state: ExecutionState) -> Option<&'static str> {

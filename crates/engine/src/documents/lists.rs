@@ -29,6 +29,15 @@ pub struct Bounds {
     pub limit: u32,
 }
 
+/// The order in which a list is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// From its beginning on.
+    Oldest,
+    /// From its end back.
+    Newest,
+}
+
 /// A part of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed<T> {
@@ -36,6 +45,18 @@ pub struct Listed<T> {
     pub items: Vec<T>,
     /// Where the next part begins, if there is one.
     pub next: Option<Position>,
+}
+
+/// The page among rows of which one more was read, to see whether something follows.
+pub(super) fn cut<T>(
+    mut records: Vec<Record>,
+    bounds: Bounds,
+    item: impl Fn(&Record) -> Option<T>,
+) -> Listed<T> {
+    let more = records.len() > bounds.limit as usize;
+    records.truncate(bounds.limit as usize);
+    let next = records.last().filter(|_| more).map(place);
+    Listed { items: records.iter().filter_map(item).collect(), next }
 }
 
 /// Where a row stands.

@@ -4,7 +4,7 @@ use holdpoint_core::event::{Origin, PauseReason};
 use holdpoint_core::rows::{Cell, Table};
 use holdpoint_core::state::PipelineState;
 use holdpoint_core::state::run::{RunState, RunStatus};
-use holdpoint_core::{CheckpointId, ExecutionId, PipelineId, Rejection, RollbackId, RunId, StreamId};
+use holdpoint_core::{CheckpointId, ExecutionId, PipelineId, RollbackId, RunId, StreamId};
 use holdpoint_store::Query;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -248,18 +248,5 @@ impl Engine {
             all.push(self.execution_of(&source, x).await?);
         }
         Ok(all)
-    }
-
-    /// An execution that was not rolled back.
-    pub async fn execution_document(&self, id: ExecutionId) -> Result<ExecutionDocument, SubmitError> {
-        let (run, x) = self.locate_execution(id).await?;
-        let source = self.run_source(run).await?;
-        if source.state().execution(x).is_some() {
-            return self.execution_of(&source, x).await;
-        }
-        let gone = |rollback| Rejection::Gone { what: "execution", id: id.to_string(), rollback };
-        let by = source.state().graph.any_execution(x).and_then(|execution| execution.rolled_back);
-        let missing = || Rejection::NotFound { what: "execution", id: id.to_string() };
-        Err(by.map_or_else(missing, gone).into())
     }
 }

@@ -9,12 +9,12 @@ use holdpoint_core::tree::{Document, Entry, Wanted};
 use holdpoint_core::{CheckpointId, ExecutionId, PipelineId, RunId};
 use serde::Serialize;
 
-use crate::documents::Time;
 use crate::documents::execution::{ErrorDetails, LastError};
+use crate::documents::{Bounds, Order, Time};
 use crate::{Engine, SubmitError};
 
 /// How many of the last lines of a failed execution's log are kept beside it.
-const LOG_LINES: u32 = 1_000;
+const LOG_LINES: Bounds = Bounds { after: None, limit: 1_000 };
 
 /// Why an execution has failed for good.
 #[derive(Serialize)]
@@ -134,8 +134,8 @@ impl Engine {
         failed: Option<&Execution>,
     ) -> Result<Vec<u8>, SubmitError> {
         let mut text = String::new();
-        let lines = self.log_lines(execution, LOG_LINES).await?;
-        for line in &lines {
+        let lines = self.log_lines(execution, Order::Newest, LOG_LINES).await?.items;
+        for line in lines.iter().rev() {
             let message = super::lines::one_line(&line.message);
             let _ = writeln!(text, "{} {} {message}", line.timestamp.0.rfc3339(), line.level);
         }

@@ -73,6 +73,8 @@ fn table() -> Vec<(&'static str, Who, Value)> {
         ("GET /api/executions/{id}", From(Role::Viewer), none.clone()),
         ("GET /api/executions/{id}/logs", From(Role::Viewer), none.clone()),
         ("GET /api/executions/{id}/conversation", From(Role::Viewer), none.clone()),
+        ("GET /api/executions/{id}/interactions", From(Role::Viewer), none.clone()),
+        ("GET /api/executions/{id}/inputs", From(Role::Viewer), none.clone()),
         ("GET /api/executions/{id}/context", From(Role::Viewer), none.clone()),
         ("GET /api/executions/{id}/attempts", From(Role::Viewer), none.clone()),
         ("POST /api/executions/{id}/approve-start", From(Role::Approver), none.clone()),

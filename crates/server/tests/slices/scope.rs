@@ -86,7 +86,7 @@ async fn foreign_and_missing_ids_answer_alike() {
         ask("POST", "/api/rollback", Some(run_level("@id", true)), run);
     }
     for execution in [&execution, &gone] {
-        for path in ["", "/logs", "/conversation", "/context", "/attempts"] {
+        for path in ["", "/logs", "/conversation", "/interactions", "/inputs", "/context", "/attempts"] {
             ask("GET", &format!("/api/executions/@id{path}"), None, execution);
         }
         let orders = ["approve-start", "approve-complete", "approve", "reject", "submit", "retry", "cancel"];

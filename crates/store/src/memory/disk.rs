@@ -28,6 +28,8 @@ pub(super) struct Shared {
     pub(super) head: watch::Sender<Seq>,
     /// How often the log was read.
     pub(super) reads: AtomicU64,
+    /// How many rows of the log and of tables were handed out.
+    pub(super) rows_read: AtomicU64,
 }
 
 /// Everything that is on the disk, and who uses it.
@@ -74,8 +76,9 @@ impl MemoryDisk {
     /// An empty home.
     pub fn new() -> Self {
         let (head, _) = watch::channel(Seq(0));
-        let (state, hook, reads) = (Mutex::default(), Mutex::default(), AtomicU64::new(0));
-        Self { shared: Arc::new(Shared { state, hook, head, reads }) }
+        let (state, hook) = (Mutex::default(), Mutex::default());
+        let (reads, rows_read) = (AtomicU64::new(0), AtomicU64::new(0));
+        Self { shared: Arc::new(Shared { state, hook, head, reads, rows_read }) }
     }
 
     /// Starts a process on this home. It is an owner of its own and dies when it is dropped with its blobs.
@@ -94,6 +97,11 @@ impl MemoryDisk {
     /// How often the log was read, by all processes.
     pub fn reads(&self) -> u64 {
         self.shared.reads.load(Ordering::Relaxed)
+    }
+
+    /// How many rows of the log and of tables were handed out, to all processes.
+    pub fn rows_read(&self) -> u64 {
+        self.shared.rows_read.load(Ordering::Relaxed)
     }
 
     /// Sets the wall clock, which leases do not follow.

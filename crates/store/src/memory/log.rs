@@ -43,7 +43,12 @@ impl MemoryLog {
 
     fn counted(&self, rows: Vec<Row>) -> Vec<Row> {
         self.process.shared.reads.fetch_add(1, Ordering::Relaxed);
+        self.count(rows.len());
         rows
+    }
+
+    fn count(&self, rows: usize) {
+        self.process.shared.rows_read.fetch_add(rows as u64, Ordering::Relaxed);
     }
 
     fn append_now(&self, append: Append) -> Result<Receipt, Refused> {
@@ -142,7 +147,12 @@ impl EventLog for MemoryLog {
     }
 
     fn query(&self, query: Query) -> BoxFuture<'_, Result<Page, StoreError>> {
-        async move { Ok(self.process.state()?.query(query)) }.boxed()
+        async move {
+            let page = self.process.state()?.query(query);
+            self.count(page.records.len() + page.rows.len());
+            Ok(page)
+        }
+        .boxed()
     }
 
     fn rebuild(

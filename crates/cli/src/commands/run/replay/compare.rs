@@ -110,7 +110,13 @@ fn note_unanswered(before: &[Value], execution: &Value, differences: &mut Vec<Di
 
 fn executions(api: &Api, run: &str) -> Result<Vec<Value>, Problem> {
     let mut all = api.get(&format!("/api/runs/{run}/checkpoints"))?;
-    Ok(all["items"].as_array_mut().map(std::mem::take).unwrap_or_default())
+    let mut all = all["items"].as_array_mut().map(std::mem::take).unwrap_or_default();
+    for execution in all.iter_mut().filter(|execution| execution["mode"] == "agentic") {
+        // The document has the last messages only.
+        let path = format!("/api/executions/{}/conversation", text_of(&execution["execution_id"]));
+        execution["agent_conversation"] = Value::Array(api.list(&path, usize::MAX)?);
+    }
+    Ok(all)
 }
 
 fn both(
