@@ -90,7 +90,7 @@ try {
   browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--headless', '--no-sandbox', '--disable-gpu'] });
   const page = await (await browser.newContext({ viewport: { width: 1280, height: 860 } })).newPage();
   await page.route(/\/api\/runs\/[^/]+\/checkpoints/, (route) => route.fulfill({ json: checkpoints }));
-  await page.route(/\/api\/executions\/[^/]+\/conversation/, (route) => route.fulfill({ json: { items: said, next_cursor: null } }));
+  await page.route(/\/api\/executions\/[^/]+\/conversation/, (route) => route.fulfill({ json: { items: said.toReversed(), next_cursor: null } }));
   await page.route(/\/api\/events\?.*run_id=/, (route) => {
     const from = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 0);
     const newest = [...all].reverse();

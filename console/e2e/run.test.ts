@@ -346,3 +346,54 @@ it('slice 9: deletes a pipeline after a question, and brings it back', async () 
   await page.getByRole('link', { name: 'Short-lived', exact: true }).click();
   await page.getByRole('button', { name: 'Start v1' }).first().waitFor();
 });
+
+it('slice 14: shows the newest of a long conversation, and the earlier part when it is asked for', async () => {
+  const { run } = await brief(server, 120_000);
+  // Pages of three messages stand for a conversation of thousands.
+  await page.route(/\/conversation\?/, (route) => route.continue({ url: route.request().url().replace('limit=200', 'limit=3') }));
+  await signIn(page, server, `/runs/${run}`);
+  const writing = conversation().locator('article', { hasText: /^\s*E?\s*Editor\s*writing/ });
+  await writing.waitFor();
+  await page.reload();
+  await page.getByRole('button', { name: 'Show what they were told' }).click();
+  const first = conversation().getByText('You are Writer').first();
+  await page.getByText('There are earlier messages.').waitFor();
+  expect(await first.count()).toBe(0);
+  const more = page.getByRole('button', { name: 'Show earlier' });
+  await until('all of it', async () => {
+    if ((await more.count()) === 0) return true;
+    await more.click();
+    return false;
+  });
+  await conversation().hover();
+  await page.mouse.wheel(0, -20_000);
+  await first.waitFor();
+  await conversation().getByText('turn 1', { exact: true }).first().waitFor();
+  // What is being said goes on at the end, and stands once.
+  await page.mouse.wheel(0, 20_000);
+  await writing.waitFor();
+  const before = await writing.innerText();
+  await until('more of the message', async () => (await writing.innerText()).length > before.length);
+  expect(await axe(page)).toEqual([]);
+});
+
+it('slice 14: shows the end of a long log, and earlier lines when they are asked for', async () => {
+  const pipeline = await put(server, 'Long log', [script('Count', 'count.py')], { scripts: { 'count.py': 'def main():\n    for n in range(450):\n        print(f"line {n} of many")\n' } });
+  const run = await start(server, pipeline);
+  await until('the end', async () => (await getRun(server, run)).status === 'completed');
+  await signIn(page, server, `/runs/${run}?tab=logs`);
+  const log = page.getByRole('region', { name: 'Log', exact: true });
+  await log.getByRole('listitem').first().waitFor();
+  const length = async () => Number(await log.getByRole('listitem').first().getAttribute('aria-setsize'));
+  const whole = (await server.api<{ current_execution: { execution_id: string } | null; checkpoint_execution_history: string[] }>('GET', `/api/runs/${run}`)).checkpoint_execution_history[0] as string;
+  const lines = await server.api<{ items: unknown[] }>('GET', `/api/executions/${whole}/logs?limit=500`);
+  expect(lines.items.length).toBeGreaterThan(450);
+  await until('the last lines', async () => (await length()) === 200);
+  await page.getByRole('button', { name: 'Show earlier' }).click();
+  await until('earlier lines', async () => (await length()) === 400);
+  await page.getByRole('button', { name: 'Show earlier' }).click();
+  await until('all lines', async () => (await length()) === lines.items.length);
+  await page.getByRole('button', { name: 'Show earlier' }).waitFor({ state: 'detached' });
+  await page.getByLabel('Find in the log').fill('line 3 of many');
+  await log.getByText('line 3 of many').waitFor();
+});

@@ -20,6 +20,7 @@ export const keys = {
   graph: (id: string) => ['run', id, 'graph'] as const,
   execution: (id: string) => ['execution', id] as const,
   conversation: (id: string) => ['execution', id, 'conversation'] as const,
+  interactions: (id: string) => ['execution', id, 'interactions'] as const,
   logs: (id: string) => ['execution', id, 'logs'] as const,
   context: (id: string) => ['execution', id, 'context'] as const,
   tools: (id: string) => ['execution', id, 'tools'] as const,

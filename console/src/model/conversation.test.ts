@@ -52,3 +52,10 @@ it('finds text in what was said, and in what tools were given', () => {
   const [entry] = entries({ ...given, messages: [message('1', 1, 'assistant', 'Writer', 'Hello.', [{ type: 'text', text: 'Hello.' }, call('c')])] });
   expect(entry && [matches(entry, 'hello'), matches(entry, 'plan.md'), matches(entry, 'nothing'), matches(entry, '')]).toEqual([true, true, false, true]);
 });
+
+it('says of a cut conversation only what is known: no turns of its first try, nobody who spoke before it', () => {
+  const messages = [message('1', 20, 'assistant', 'Writer', 'Later.'), message('2', 31, 'user', 'Writer', 'Again.'), message('3', 32, 'assistant', 'Writer', 'New.')];
+  const person = (id: string, second: number) => ({ interaction_id: id, timestamp: time(second), type: 'revision_request', user_input: id, actor: 'ann' });
+  const all = entries({ ...given, messages, people: [person('old', 10), person('new', 25)], attempts: [attempt(0, 1, 1), attempt(1, 1, 30)], cut: true });
+  expect(all.map((entry) => (entry.kind === 'said' ? `turn ${entry.turn}` : `${entry.kind} ${entry.key}`))).toEqual(['turn undefined', 'person new', 'attempt 1.1', 'told 2', 'turn 1']);
+});

@@ -13,7 +13,7 @@ export interface ToolUse {
 export type Entry =
   | { kind: 'attempt'; key: string; at: string; text: string }
   | { kind: 'told'; key: string; at: string; agent: string; role: string; text: string }
-  | { kind: 'said'; key: string; at: string; agent: string; turn: number; text: string; thinking: string; scripted: boolean; hidden: boolean; usage: Usage; tools: ToolUse[] }
+  | { kind: 'said'; key: string; at: string; agent: string; turn: number | undefined; text: string; thinking: string; scripted: boolean; hidden: boolean; usage: Usage; tools: ToolUse[] }
   | { kind: 'person'; key: string; at: string; name: string; verb: string; text: string };
 
 type People = Pick<Interaction, 'interaction_id' | 'timestamp' | 'type' | 'user_input' | 'actor'>;
@@ -49,16 +49,21 @@ interface Given {
   /** `execution.noted` */
   notes: readonly Event[];
   attempts: readonly Tries[];
+  /** Whether earlier messages are not here. */
+  cut?: boolean;
 }
 
 /** All of it in the order in which it happened. */
-export function entries({ messages, tools, people, notes, attempts }: Given): Entry[] {
-  const spoken = said(messages, tools, attempts);
-  const others: Entry[] = [
+export function entries({ messages, tools, people, notes, attempts, cut = false }: Given): Entry[] {
+  const spoken = said(messages, tools, attempts, cut);
+  const happened: Entry[] = [
     ...people.map((one): Entry => ({ kind: 'person', key: one.interaction_id, at: one.timestamp, name: one.actor ?? 'somebody', verb: verb(one.type, one.user_input), text: EMPTY.has(one.user_input) ? '' : one.user_input })),
     ...notes.map((one): Entry => ({ kind: 'person', key: one.event_id, at: one.timestamp, name: one.actor.name, verb: 'left a note', text: String(one.metadata.text ?? '') })),
     ...(attempts.length > 1 ? attempts.map((one): Entry => ({ kind: 'attempt', key: `${one.revision_iteration}.${one.attempt_number}`, at: one.started_at, text: attemptName(one, attempts) })) : []),
   ];
+  // What people did in between stands with the messages that it belongs to.
+  const begin = (cut && spoken[0]?.at) || '';
+  const others = happened.filter((one) => compare(one.at, begin) >= 0);
   // A person's word comes before the attempt that it led to.
   const rank = (entry: Entry) => (entry.kind === 'person' ? 0 : entry.kind === 'attempt' ? 1 : 2);
   others.sort((a, b) => compare(a.at, b.at) || rank(a) - rank(b));
@@ -81,20 +86,24 @@ export function attemptName(one: Tries, all: readonly Tries[]): string {
   return revisions ? `Revision ${one.revision_iteration + 1}${tries ? `, ${attempt}` : ''}` : attempt;
 }
 
-function said(messages: readonly Message[], tools: readonly Event[], attempts: readonly Tries[]): Entry[] {
+function said(messages: readonly Message[], tools: readonly Event[], attempts: readonly Tries[], cut: boolean): Entry[] {
   const results = new Map<string, Event[]>();
   for (const event of tools) {
     const key = `${String(event.metadata.agent ?? '')}/${String(event.metadata.call)}`;
     results.set(key, [...(results.get(key) ?? []), event]);
   }
   const starts = attempts.map((one) => one.started_at).sort();
-  let begun = 0;
+  // Turns are counted from the beginning of a try, which is not known of the first one where messages are missing.
+  const first = cut ? (messages[0]?.timestamp ?? '') : '';
+  let begun = starts.filter((start) => compare(start, first) <= 0).length;
+  let counted = !cut;
   let turn = 0;
   /** The turn of each agent, and whether its last message called tools: what it is told then is part of that turn. */
   const turns = new Map<string, { turn: number; calling: boolean }>();
   return messages.map((message): Entry => {
     while (begun < starts.length && compare(starts[begun] as string, message.timestamp) <= 0) {
       begun += 1;
+      counted = true;
       turn = 0;
       turns.clear();
     }
@@ -112,7 +121,7 @@ function said(messages: readonly Message[], tools: readonly Event[], attempts: r
       key: message.message_id,
       at: message.timestamp,
       agent,
-      turn: number,
+      turn: counted ? number : undefined,
       text: message.content,
       thinking: thinking(message),
       scripted: message.scripted,

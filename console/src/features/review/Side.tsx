@@ -1,13 +1,16 @@
 /** Beside the work: what the checks said, what people decided so far, and what it cost. */
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { useInteractions } from '@/api/hooks/executions';
 import type { Execution } from '@/api/types';
 import { count, many } from '@/model/figures';
 import { did, wrote } from '@/model/review';
+import { Earlier } from '@/ui/Earlier';
 import { StatusMark } from '@/ui/Icon';
 import { Money, Time } from '@/ui/values';
 
 export function Side({ execution, spent }: { execution: Execution; spent: number | undefined }) {
+  const interactions = useInteractions(execution);
   const { check, waiting_for: waiting, error_details: errors } = execution;
   const reasons = waiting?.reasons ?? [];
   const failed = reasons.length > 0 || (waiting?.kind === 'retry' && errors.last_error != null);
@@ -35,11 +38,12 @@ export function Side({ execution, spent }: { execution: Execution; spent: number
       )}
       <section aria-label="Decisions so far">
         <Heading>Decisions so far</Heading>
-        {execution.human_interactions.length === 0 ? (
+        <Earlier what="decisions" lists={[interactions]} onShow={interactions.showEarlier} />
+        {interactions.items.length === 0 ? (
           <p className="py-1.5 text-small text-ink-3">Nobody has decided anything here yet.</p>
         ) : (
           <ul>
-            {execution.human_interactions.map((one) => (
+            {interactions.items.map((one) => (
               <li key={one.interaction_id} className="grid grid-cols-[16px_1fr_auto] gap-x-[9px] border-t border-line py-[5px]">
                 <StatusMark icon={one.type === 'revision_request' ? 'sent-back' : 'person-done'} tone="ink-2" className="mt-0.5" />
                 <span className="min-w-0">

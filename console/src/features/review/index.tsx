@@ -1,6 +1,7 @@
 /** Review: the work at the left, what the checks and people said and the decision at the right. */
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
+import { useInteractions } from '@/api/hooks/executions';
 import { useMe } from '@/api/hooks/session';
 import { fileName } from '@/model/artifacts';
 import { askedSoFar, type Option } from '@/model/review';
@@ -44,6 +45,7 @@ function Screen({ id }: { id: string }) {
   const narrow = useNarrow();
   const review = useReview(id, search.artifact);
   const { execution, moved, mine, at, outputs, artifact } = review;
+  const interactions = useInteractions(execution);
   const waiting = execution?.waiting_for ?? undefined;
   const set = (change: { view?: View; artifact?: string; do?: Option }) => void navigate({ search: (now) => ({ ...now, ...change }), replace: true });
   const [edits, setEdits] = useDraft<Readonly<Record<string, string>>>(`edits ${waiting?.digest ?? id}`, {});
@@ -103,7 +105,7 @@ function Screen({ id }: { id: string }) {
         onView={(view) => set({ view })}
         onArtifact={(next) => set({ artifact: next })}
         talk={talk}
-        asked={askedSoFar(execution.human_interactions)}
+        asked={askedSoFar(interactions.items)}
         me={me?.name ?? 'You'}
         commentable={commentable}
         edit={

@@ -6,6 +6,7 @@ import { type Entry, entries, matches } from '@/model/conversation';
 import { count } from '@/model/figures';
 import { Button } from '@/ui/Button';
 import { Input } from '@/ui/fields';
+import { Earlier } from '@/ui/Earlier';
 import { Empty, ErrorBlock, Loading } from '@/ui/states';
 import { VirtualList } from '@/ui/VirtualList';
 import { MessageView, type Shown } from './MessageView';
@@ -14,7 +15,7 @@ import type { RunView } from './useRunView';
 const NONE: never[] = [];
 
 export function Conversation({ view }: { view: RunView }) {
-  const { execution, conversation, tools, definition } = view;
+  const { execution, conversation, interactions, tools, definition } = view;
   const id = execution?.execution_id ?? '';
   const attempts = useAttempts(execution?.execution_id);
   const speaking = useSpeaking(id);
@@ -22,10 +23,19 @@ export function Conversation({ view }: { view: RunView }) {
   const [given, setGiven] = useState(false);
   const messages = conversation.data?.items;
   const notes = useMemo(() => view.events.data?.items.filter((event) => event.event_type === 'execution.noted' && event.execution_id === id) ?? NONE, [view.events.data, id]);
+  const people = interactions.items;
+  const cut = conversation.hasEarlier;
   const all = useMemo(
-    () => entries({ messages: messages ?? NONE, tools: tools.data?.items ?? NONE, people: execution?.human_interactions ?? NONE, notes, attempts: attempts.data?.items ?? NONE }),
-    [messages, tools.data, execution?.human_interactions, notes, attempts.data],
+    () => entries({ messages: messages ?? NONE, tools: tools.data?.items ?? NONE, people, notes, attempts: attempts.data?.items ?? NONE, cut }),
+    [messages, tools.data, people, notes, attempts.data, cut],
   );
+  // What was the first entry stays in sight when others come before it.
+  const [kept, setKept] = useState<string>();
+  const showEarlier = () => {
+    setKept(all[0]?.key);
+    conversation.showEarlier();
+    interactions.showEarlier();
+  };
   const shown = useMemo((): Shown[] => {
     const said = all.filter((entry) => (given || entry.kind !== 'told') && matches(entry, find));
     return find ? said : [...said, ...speaking.map((one) => ({ kind: 'live' as const, key: `live ${one.agent}`, ...one }))];
@@ -46,7 +56,8 @@ export function Conversation({ view }: { view: RunView }) {
   );
   const { go } = view;
   const link = useCallback((message: string) => go({ message }), [go]);
-  const active = view.search.message ? shown.findIndex((entry) => entry.key === view.search.message) : undefined;
+  const wanted = view.search.message ?? kept;
+  const active = wanted ? shown.findIndex((entry) => entry.key === wanted) : undefined;
   const following = live && atEnd && !view.search.message;
   if (conversation.error) return <ErrorBlock title="The conversation could not be read" problem={conversation.error} className="m-5" />;
   if (!execution) return null;
@@ -73,6 +84,7 @@ export function Conversation({ view }: { view: RunView }) {
           {words ? 'The definition does not show this conversation. It is kept, and only an admin reads it.' : 'The definition does not show this conversation. Who spoke, when, and what it cost stands here; only an admin reads the words.'}
         </p>
       )}
+      <Earlier what="messages" lists={[conversation, interactions]} onShow={showEarlier} />
       <div className="relative min-h-0 flex-1">
         {shown.length === 0 ? (
           <p className="p-5 text-ink-2">Nothing in it has that text.</p>

@@ -8,6 +8,7 @@ import { Avatar } from '@/ui/Avatar';
 import { Button } from '@/ui/Button';
 import { Input } from '@/ui/fields';
 import { StatusMark } from '@/ui/Icon';
+import { Earlier } from '@/ui/Earlier';
 import { Empty, ErrorBlock, Loading } from '@/ui/states';
 import { SegmentedControl } from '@/ui/Tabs';
 import { VirtualList } from '@/ui/VirtualList';
@@ -30,6 +31,12 @@ export function LogsTab({ view }: { view: RunView }) {
   const [left, setLeft] = useState(0);
   const all = useMemo(() => logEntries(logs.data?.items ?? []), [logs.data]);
   const shown = useMemo(() => filterLogs(all, level, find), [all, level, find]);
+  // What was the first line stays in sight when others come before it.
+  const [kept, setKept] = useState<string>();
+  const showEarlier = () => {
+    setKept(shown[0]?.key);
+    logs.showEarlier();
+  };
   const newBelow = atEnd ? 0 : Math.max(0, shown.length - left);
   if (logs.error) return <ErrorBlock title="The log could not be read" problem={logs.error} className="m-5" />;
   if (logs.isPending) return <Loading label="Logs" />;
@@ -40,6 +47,7 @@ export function LogsTab({ view }: { view: RunView }) {
         <Input find placeholder="Find in it" aria-label="Find in the log" value={find} onChange={(event) => setFind(event.target.value)} className="min-w-0 flex-1" />
         <SegmentedControl label="Level" value={level} onChange={setLevel} segments={LEVELS} />
       </div>
+      <Earlier what="lines" lists={[logs]} onShow={showEarlier} />
       <div className="relative min-h-0 flex-1">
         {shown.length === 0 ? (
           <p className="p-5 text-ink-2">No line is like that.</p>
@@ -51,6 +59,7 @@ export function LogsTab({ view }: { view: RunView }) {
             height={24}
             label="Log"
             follow={working && atEnd}
+            active={kept ? shown.findIndex((one) => one.key === kept) : undefined}
             onAtEnd={(end) => {
               setAtEnd(end);
               if (!end && atEnd) setLeft(shown.length);

@@ -1,15 +1,13 @@
 /** Everything that the page of one run shows, and what of it is selected, which the address says. */
-import { useQueries } from '@tanstack/react-query';
+import { useQueries, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useCallback, useMemo } from 'react';
-import { body, client } from '@/api/client';
-import { useConversation } from '@/api/hooks/executions';
+import { conversationQuery, useConversation, useInteractions } from '@/api/hooks/executions';
 import { useRunEvents, useRunUsage, useToolResults } from '@/api/hooks/journal';
 import { usePipeline } from '@/api/hooks/pipelines';
 import { useGraph, useRun, useRunCheckpoints } from '@/api/hooks/runs';
 import { useMe } from '@/api/hooks/session';
-import { keys } from '@/api/keys';
-import type { Execution, Message } from '@/api/types';
+import type { Execution } from '@/api/types';
 import { isMine } from '@/model/rights';
 import { strip } from '@/model/run';
 import { type Row, rows as toRows, type Talk } from '@/model/timeline-rows';
@@ -45,19 +43,18 @@ export function useRunView() {
   const stop = stops.find((one) => one.id === (execution?.execution_id ?? wanted)) ?? stops.find((one) => one.name === execution?.checkpoint_name);
 
   const conversation = useConversation(execution?.execution_id);
+  const interactions = useInteractions(execution);
   const tools = useToolResults(execution);
   const id = execution?.execution_id;
   const agentic = useMemo(() => executions.filter((one) => one.mode === 'agentic' && one.execution_id !== id), [executions, id]);
+  const queries = useQueryClient();
   const others = useQueries({
-    queries: (agentic.length > CONVERSATIONS ? NONE : agentic).map((one) => ({
-      queryKey: keys.conversation(one.execution_id),
-      queryFn: () => body(client.GET('/api/executions/{id}/conversation', { params: { path: { id: one.execution_id } } })),
-    })),
+    queries: (agentic.length > CONVERSATIONS ? NONE : agentic).map((one) => conversationQuery(queries, one.execution_id)),
     combine: (all) => all.map((one) => one.data?.items),
   });
   const talk = useMemo(() => {
     const all = new Map<string, Talk>();
-    agentic.forEach((one, at) => all.set(one.execution_id, { messages: (others[at] as Message[] | undefined) ?? one.agent_conversation, tools: NONE }));
+    agentic.forEach((one, at) => all.set(one.execution_id, { messages: others[at] ?? one.agent_conversation, tools: NONE }));
     if (execution) all.set(execution.execution_id, { messages: conversation.data?.items ?? execution.agent_conversation, tools: tools.data?.items ?? NONE });
     return all;
   }, [agentic, others, execution, conversation.data, tools.data]);
@@ -89,6 +86,7 @@ export function useRunView() {
     stop,
     end,
     conversation,
+    interactions,
     tools,
     rows,
     row,
