@@ -6,6 +6,7 @@ use std::fmt;
 
 use holdpoint_core::definition::Fault;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Number, Value};
 use serde_saphyr::Spanned;
 
@@ -79,7 +80,7 @@ fn broken(message: &str, place: Option<Place>) -> Problem {
 }
 
 /// Readers put the place behind or before what they say; here it has fields of its own.
-fn without_place(message: &str) -> String {
+pub fn without_place(message: &str) -> String {
     let message = message.lines().next().unwrap_or_default();
     let end = [" at line ", " (line "].iter().filter_map(|mark| message.find(mark)).min();
     let message = message[..end.unwrap_or(message.len())].trim_start_matches("error: ");
@@ -104,6 +105,7 @@ fn in_words(message: &str) -> String {
 }
 
 /// One value; `C` is what stands inside it.
+#[derive(Debug)]
 pub enum Node<C: Child> {
     /// Anything without inside.
     Leaf(Value),
@@ -116,10 +118,11 @@ pub enum Node<C: Child> {
 /// What stands inside a value.
 pub trait Child: Sized {
     /// The name of a member.
-    type Key: AsRef<str>;
+    type Key: AsRef<str> + fmt::Debug;
 }
 
 /// A value without its place.
+#[derive(Debug)]
 pub struct Plain(pub Node<Plain>);
 
 impl Child for Plain {
@@ -129,6 +132,16 @@ impl Child for Plain {
 impl<'de> Deserialize<'de> for Plain {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Node::deserialize(deserializer).map(Self)
+    }
+}
+
+impl Serialize for Plain {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.0 {
+            Node::Leaf(value) => value.serialize(serializer),
+            Node::List(items) => serializer.collect_seq(items),
+            Node::Map(members) => serializer.collect_map(members.iter().map(|(key, member)| (key, member))),
+        }
     }
 }
 
@@ -150,6 +163,7 @@ impl Plain {
 struct Placed(Spanned<Node<Placed>>);
 
 /// A name with its place.
+#[derive(Debug)]
 struct PlacedKey(Spanned<String>);
 
 impl AsRef<str> for PlacedKey {
@@ -280,13 +294,31 @@ where
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut members: Vec<(C::Key, C)> = Vec::new();
-        let mut names = std::collections::BTreeSet::new();
+        let mut names = std::collections::HashSet::new();
         while let Some(key) = map.next_key::<C::Key>()? {
-            if !names.insert(key.as_ref().to_owned()) {
+            if is_known(key.as_ref(), &members, &mut names) {
                 return Err(de::Error::custom(format!("`{}` is given twice", key.as_ref())));
             }
             members.push((key, map.next_value()?));
         }
         Ok(Node::Map(members))
     }
+}
+
+/// Up to this many members a look at each of them is faster than a set.
+const FEW: usize = 16;
+
+/// Whether an object has a member of this name already. `names` is filled once there are more than a few.
+fn is_known<C: Child>(
+    key: &str,
+    members: &[(C::Key, C)],
+    names: &mut std::collections::HashSet<String>,
+) -> bool {
+    if members.len() < FEW {
+        return members.iter().any(|(name, _)| name.as_ref() == key);
+    }
+    if names.is_empty() {
+        names.extend(members.iter().map(|(name, _)| name.as_ref().to_owned()));
+    }
+    !names.insert(key.to_owned())
 }
