@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use holdpoint_core::chain::{Header, link};
+use holdpoint_core::tree::touches;
 use holdpoint_core::{Decision, Digest, Envelope, State, StreamId, Timestamp, Version, Write, due, event};
 use holdpoint_planted::{Bug, planted};
 use holdpoint_store::{Append, Fence, NewRow, Refused, SMALL_BLOB, SmallBlob, StoreError, WorkChange};
@@ -37,6 +38,7 @@ impl Engine {
         let key = self.bound(answering, envelope.at, reply.as_ref()).await?;
         let too_late = planted(Bug::EventBeforeBlob);
         let blobs = self.keep_blobs(&decision, !too_late).await?;
+        let files = decision.writes.iter().flat_map(|write| &write.events).any(touches);
         let rows: Vec<NewRow> = decision.writes.drain(..).map(|write| row(envelope, parts, write)).collect();
         let work = rows.iter().filter_map(|row| self.work_change(parts, &decision, row.stream)).collect();
         let after: Vec<(StreamId, u64, u64, Digest)> = rows
@@ -64,7 +66,7 @@ impl Engine {
                     tree.committed(self, receipt.first, receipt.last, touched);
                 }
                 let names = Some(decision.reply);
-                Ok(Attempt::Done(Done { names, reply, receipt: Some(receipt), replayed: false }))
+                Ok(Attempt::Done(Done { names, reply, receipt: Some(receipt), replayed: false, files }))
             }
             Err(Refused::Conflict(..)) => {
                 self.inner.conflicts.fetch_add(1, Ordering::Relaxed);

@@ -41,6 +41,8 @@ pub struct Answered {
     pub receipt: Option<Receipt>,
     /// Whether this is the reply to an earlier sending of the same request.
     pub replayed: bool,
+    /// Whether it changed files that the sender may look for at once ([`holdpoint_core::tree::touches`]).
+    pub files: bool,
 }
 
 /// The states after a command that is about to be committed, or that had nothing to write.
@@ -126,7 +128,7 @@ impl Engine {
         };
         let receipt = used.wrote.map(|(first, last)| Receipt { first, last, leases: Vec::new() });
         let reply = Some(Reply { status: used.reply.status, body });
-        Ok(Some(Done { names: None, reply, receipt, replayed: true }))
+        Ok(Some(Done { names: None, reply, receipt, replayed: true, files: false }))
     }
 
     /// The same, after the store has found the key bound.
@@ -176,6 +178,6 @@ impl Engine {
             }
         }
         let names = Some(decision.reply);
-        Ok(Attempt::Done(Done { names, reply, receipt: None, replayed: false }))
+        Ok(Attempt::Done(Done { names, reply, receipt: None, replayed: false, files: false }))
     }
 }

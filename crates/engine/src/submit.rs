@@ -48,12 +48,14 @@ pub(crate) struct Done {
     pub(crate) reply: Option<Reply>,
     pub(crate) receipt: Option<Receipt>,
     pub(crate) replayed: bool,
+    /// Whether it changed an output or a folder that people look into.
+    pub(crate) files: bool,
 }
 
 impl Done {
     /// For a sender that reads names: those of a request that came again stand in its reply.
     fn submitted(self) -> Result<Submitted, SubmitError> {
-        let Self { names, reply, receipt, replayed } = self;
+        let Self { names, reply, receipt, replayed, .. } = self;
         let stored = || {
             let body = reply.map(|reply| reply.body).unwrap_or_default();
             serde_json::from_slice(&body)
@@ -65,8 +67,8 @@ impl Done {
 
     /// For a sender that gets a reply.
     pub(crate) fn answered(self) -> Option<Answered> {
-        let Self { names: _, reply, receipt, replayed } = self;
-        Some(Answered { reply: reply?, receipt, replayed })
+        let Self { names: _, reply, receipt, replayed, files } = self;
+        Some(Answered { reply: reply?, receipt, replayed, files })
     }
 }
 

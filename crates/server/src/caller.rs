@@ -142,8 +142,8 @@ impl Caller {
         self.may(engine, &command).await?;
         let (actor, assurance) = (self.actor.clone(), self.assurance);
         let answered = engine.answer(actor, assurance, self.key(key)?, command, &render).await?;
-        if let Some(receipt) = answered.receipt.as_ref().filter(|_| !answered.replayed) {
-            // A client that reads the files after the answer finds them. What takes longer follows: the log has it, and the
+        if let Some(receipt) = answered.receipt.as_ref().filter(|_| answered.files) {
+            // A client that reads outputs after the answer finds them. What takes longer follows: the log has it, and the
             // next start would write it.
             engine.files_settled(receipt.last, FILES).await;
         }

@@ -7,8 +7,10 @@
 mod run;
 #[cfg(test)]
 mod tests;
+mod touches;
 
 pub use run::run;
+pub use touches::touches;
 
 use std::collections::BTreeMap;
 

@@ -355,3 +355,84 @@ fn runs_of_an_earlier_definition() {
     scene.run(on_pipeline(PipelineCommand::Delete));
     assert_eq!(shown(&scene, true, Keep::default()), before);
 }
+
+/// The outputs, and the folders outside `.temp/`: what somebody may look for as soon as a command was carried out.
+fn outside(scene: &Scene) -> BTreeMap<String, String> {
+    let mut all = BTreeMap::new();
+    let runs = (1..10).filter_map(|n| match scene.states.get(&crate::StreamId::Run(run_id(n))) {
+        Some(crate::State::Run(state)) => Some(run(scene.pipeline(), state, Keep::default())),
+        _ => None,
+    });
+    for wanted in runs.chain([pipeline(scene.pipeline())]) {
+        for (path, entry) in wanted.entries {
+            if matches!(entry, Entry::Output { .. }) || !is_document(&entry) && !path.starts_with(".temp/") {
+                all.insert(path, format!("{entry:?}"));
+            }
+        }
+        let moved = wanted.folders.into_iter().filter(|(_, path)| !path.starts_with(".temp/"));
+        all.extend(moved.map(|(key, path)| (format!("{key:?}"), path)));
+    }
+    all
+}
+
+fn is_document(entry: &Entry) -> bool {
+    matches!(entry, Entry::Document(_))
+}
+
+/// Whether a command is said to change what is outside; it is never said of too few.
+fn touched(scene: &mut Scene, when: crate::testing::When) -> bool {
+    let (before, known) = (outside(scene), scene.log.len());
+    scene.run(when);
+    let events = scene.log[known..]
+        .iter()
+        .flat_map(|row| crate::event::decode(row.stream.kind(), &row.bytes).expect("events"));
+    let told = events.fold(false, |told, event| touches(&event) || told);
+    assert!(told || before == outside(scene), "{before:#?}\nbecame\n{:#?}", outside(scene));
+    told
+}
+
+#[test]
+fn only_commands_that_change_an_output_or_a_folder_outside_are_waited_for() {
+    let mut asks = form("B");
+    asks.human_interaction.requires_approval_to_start = true;
+    let mut scene = Scene::new().with_pipeline(&[form("A"), asks, script("C", 1)]);
+    let failure = || crate::event::Failure::new("script_error", "it broke");
+    let broke = || crate::commands::record_outcome::Outcome::Failed {
+        failure: failure(),
+        artifacts: vec![report("half")],
+        usage: crate::event::Usage::default(),
+    };
+    assert!(touched(&mut scene, start(1)), "the run has a folder");
+    assert!(touched(&mut scene, submit(1, 1, json!({"answer": "yes"}))), "an output");
+    assert!(touched(&mut scene, crate::testing::revise(1, 1, "longer")), "outputs go");
+    assert!(touched(&mut scene, submit(1, 1, json!({"answer": "yes, yes"}))), "another one");
+    let when = approve(&scene, 1, 1);
+    assert!(touched(&mut scene, when), "it is promoted");
+    assert!(!touched(&mut scene, pause(1)));
+    assert!(!touched(&mut scene, crate::testing::resume(1)));
+    let when = start_step(&scene, 1);
+    assert!(!touched(&mut scene, when), "somebody is asked");
+    assert!(!touched(&mut scene, crate::testing::approve_start(1, 2)), "nothing is made yet");
+    touched(&mut scene, submit(1, 2, json!({"answer": "no"})));
+    let when = approve(&scene, 1, 2);
+    touched(&mut scene, when);
+    let when = start_step(&scene, 1);
+    assert!(!touched(&mut scene, when), "work begins");
+    // An attempt that fails, another one by itself, and one that a person asks for.
+    for _ in 0..2 {
+        let when = outcome(&scene, 1, 3, broke());
+        touched(&mut scene, when);
+        if scene.execution(1, 3).state != crate::state::run::ExecutionState::Failed {
+            scene.now = scene.now.plus_seconds(60);
+            let when = scene.fire();
+            touched(&mut scene, when);
+        }
+    }
+    assert!(touched(&mut scene, retry(1, 3)), "its folder comes back");
+    let when = outcome_report(&scene, 1, 3, "whole");
+    assert!(touched(&mut scene, when), "done");
+    assert!(touched(&mut scene, start(2)), "a second run");
+    assert!(touched(&mut scene, roll_back(1, 1)), "outputs are archived");
+    let when = undo(&scene);
+    assert!(touched(&mut scene, when), "and come back");
+}

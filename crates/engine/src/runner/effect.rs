@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use holdpoint_core::commands::record_outcome::{Outcome, RecordOutcome};
 use holdpoint_core::event::{Failure, FailureKind, Usage};
+use holdpoint_core::state::run::{EffectId, Part};
 use holdpoint_core::{Command, Rejection, RunCommand, State, StreamId};
 use holdpoint_planted::{Bug, planted};
 use holdpoint_store::{BlobError, Fence, StoreError};
@@ -49,8 +50,9 @@ pub(super) async fn carry_out(
             return Ok(true);
         }
     }
-    // The work's folder is where it belongs before the work looks for it.
-    if job.desk.pipeline.is_some() {
+    // The work's folder is where it belongs before the work looks for it. Nothing has moved that of a first attempt, and
+    // nothing was put into it: the work makes it.
+    if job.desk.pipeline.is_some() && !is_first(&effect) {
         engine.files_settled(engine.log_head(), FILES).await;
     }
     let desk = job.desk.clone();
@@ -64,6 +66,10 @@ pub(super) async fn carry_out(
     // The same work may be owed again at once, when a budget is raised: that is no restart.
     runner.forget(fence.run, &effect);
     Ok(true)
+}
+
+fn is_first(effect: &EffectId) -> bool {
+    effect.revision == 0 && effect.attempt == 1 && effect.part == Part::Work
 }
 
 async fn is_owed(engine: &Engine, job: &Job) -> Result<bool, SubmitError> {
