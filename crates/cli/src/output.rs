@@ -4,8 +4,11 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::problem::{Failure, Problem};
+use crate::problem::{Failure, Found, Problem};
 use crate::text;
+
+/// The most lines about one file.
+pub const MOST_FINDINGS: usize = 20;
 
 /// The two streams of the process and how it was asked to use them.
 pub struct Output<'a> {
@@ -64,17 +67,26 @@ impl<'a> Output<'a> {
 
     /// Tells what went wrong.
     pub fn problem(&mut self, problem: &Problem) {
-        let Problem { code, message, hint, .. } = problem;
+        let Problem { code, message, hint, findings, .. } = problem;
         let (message, hint) = (text::line(message), text::line(hint));
         // Where not even this can be written the exit code has to tell.
         let _ = if self.json {
-            let error = Told { error: Error { code, message, hint } };
+            let error = Told { error: Error { code, message, hint, findings } };
             let error = serde_json::to_string(&error).expect("only text");
             writeln!(self.out, "{error}").and_then(|()| self.out.flush())
-        } else if self.color {
-            writeln!(self.err, "\u{1b}[1;31merror:\u{1b}[0m {message}\n\u{1b}[1;36mhint:\u{1b}[0m {hint}")
         } else {
-            writeln!(self.err, "error: {message}\nhint: {hint}")
+            let (error, hinted) = if self.color {
+                ("\u{1b}[1;31merror:\u{1b}[0m", "\u{1b}[1;36mhint:\u{1b}[0m")
+            } else {
+                ("error:", "hint:")
+            };
+            let mut lines: Vec<String> =
+                findings.iter().take(MOST_FINDINGS).map(|found| text::line(&found.to_string())).collect();
+            if lines.is_empty() {
+                lines.push(message);
+            }
+            let lines: String = lines.iter().map(|line| format!("{error} {line}\n")).collect();
+            writeln!(self.err, "{lines}{hinted} {hint}")
         };
     }
 
@@ -93,4 +105,6 @@ struct Error<'a> {
     code: &'a str,
     message: String,
     hint: String,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    findings: &'a [Found],
 }

@@ -2,7 +2,10 @@
 //! process ends.
 
 use std::borrow::Cow;
-use std::io;
+use std::{fmt, io};
+
+use holdpoint_formats::dag::Finding;
+use serde::Serialize;
 
 /// Why a command did not do what it was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +20,27 @@ pub struct Problem {
     pub exit: Exit,
     /// The fields that were refused, by their pointers; the message names them too.
     pub fields: Vec<(String, String)>,
+    /// What is wrong with a file, each with its place; they are told instead of the message.
+    pub findings: Vec<Found>,
+}
+
+/// One thing that is wrong with a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Found {
+    /// The file, as it was named.
+    pub file: String,
+    #[serde(flatten)]
+    pub finding: Finding,
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, finding } = self;
+        match (finding.line, finding.column) {
+            (Some(line), Some(column)) => write!(f, "{file}:{line}:{column}: {}", finding.message),
+            (_, _) => write!(f, "{file}: {}", finding.message),
+        }
+    }
 }
 
 /// How the process ends. Each number means one thing.
@@ -60,6 +84,7 @@ impl Problem {
             hint: hint.into(),
             exit: Exit::Failed,
             fields: Vec::new(),
+            findings: Vec::new(),
         }
     }
 

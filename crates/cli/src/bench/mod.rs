@@ -2,6 +2,7 @@
 //!
 //! Figures are ratios to something measured a moment before: these machines are noisy, and disks differ.
 
+mod compile;
 mod full;
 mod graph;
 pub mod home;
@@ -38,6 +39,7 @@ pub async fn run<'a>(
     steps::growth(folder, &mut report, 100_000).await?;
     graph::measure(folder, &mut report).await?;
     work::measure(folder, &mut report).await?;
+    compile::measure(&mut report)?;
     process::measure(folder, &mut report)?;
     rest::approve(folder, &mut report)?;
     if long {

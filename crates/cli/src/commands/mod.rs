@@ -4,6 +4,7 @@ mod answer;
 mod audit;
 mod bench;
 mod compare;
+mod compile;
 mod completions;
 mod config;
 mod demo;
@@ -11,6 +12,7 @@ mod doctor;
 mod gc;
 mod inbox;
 mod init;
+mod inspect;
 mod load;
 pub mod mcp;
 mod open;
@@ -39,6 +41,8 @@ pub enum Command {
     Answer(answer::Args),
     Rollback(rollback::Args),
     Compare(compare::Args),
+    Compile(compile::Args),
+    Inspect(inspect::Args),
     Mcp(mcp::Args),
     Token(token::Args),
     Doctor(doctor::Args),
@@ -65,6 +69,8 @@ impl Command {
             Self::Answer(args) => answer::run(&args, context),
             Self::Rollback(args) => rollback::run(&args, context),
             Self::Compare(args) => compare::run(&args, context),
+            Self::Compile(args) => compile::run(&args, context),
+            Self::Inspect(args) => inspect::run(&args, context),
             Self::Mcp(args) => mcp::run(&args, context),
             Self::Token(args) => token::run(&args, context),
             Self::Doctor(args) => doctor::run(&args, context),
@@ -90,6 +96,8 @@ impl Command {
             Self::Answer(_) => "answer",
             Self::Rollback(_) => "rollback",
             Self::Compare(_) => "compare",
+            Self::Compile(_) => "compile",
+            Self::Inspect(_) => "inspect",
             Self::Mcp(_) => "mcp",
             Self::Token(_) => "token",
             Self::Doctor(_) => "doctor",
@@ -117,6 +125,8 @@ impl Command {
             Self::Serve(_)
             | Self::Demo(_)
             | Self::Init(_)
+            | Self::Compile(_)
+            | Self::Inspect(_)
             | Self::Mcp(_)
             | Self::Doctor(_)
             | Self::Audit(_)

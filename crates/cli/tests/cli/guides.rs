@@ -48,3 +48,26 @@ fn running_in_the_terminal_goes_as_it_is_written() {
     }
     assert_eq!(count, 10, "the guide has another number of commands");
 }
+
+#[test]
+fn compiling_goes_as_it_is_written() {
+    let sandbox = Sandbox::new();
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/dag");
+    let copied = sandbox.command_by(&format!("cp -r '{example}' dag"), &[]).status().expect("a shell");
+    assert!(copied.success());
+    let guide = include_str!("../../../../docs/guides/compiling.md");
+    let (mut count, mut told) = (0, String::new());
+    for line in commands(guide) {
+        let (line, exit) = line.split_once("   # ends with ").unwrap_or((line, "0"));
+        let shell = format!("holdpoint() {{ \"$0\" \"$@\"; }}\n{line}");
+        let output = sandbox.command_by(&shell, &[]).output().expect("a shell");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), exit.parse().ok(), "{line}\n{said}");
+        told.push_str(&said);
+        count += 1;
+    }
+    assert_eq!(count, 8, "the guide has another number of commands");
+    for said in guide.split("It says `").skip(1).filter_map(|rest| rest.split('`').next()) {
+        assert!(told.contains(said), "{told}");
+    }
+}

@@ -4,10 +4,12 @@
 #![allow(clippy::needless_raw_string_hashes)]
 
 mod audit;
+mod compile;
 mod config;
 mod doctor;
 mod guides;
 mod home;
+mod inspect;
 mod reference;
 mod serve;
 mod usage;

@@ -38,6 +38,8 @@ fn help_and_version_are_data() {
               answer       Answer what waits for you
               rollback     Go back to a checkpoint, or undo that
               compare      Show how two runs, executions or attempts differ
+              compile      Compile a node list to a DAG with checkpoints
+              inspect      Show a file as its plan: steps, order and questions
               mcp          Look at servers of tools for agents, and accept what they offer
               token        Make, list and withdraw access tokens
               doctor       Check that a home is well

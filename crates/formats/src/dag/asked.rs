@@ -51,16 +51,14 @@ impl Compiler<'_> {
             return *only;
         }
         let checkpoint = self.add(Node::new_checkpoint(Made::Explicit, String::new(), None));
-        match at {
-            Some(at) => {
-                let targets = std::mem::replace(&mut self.joins[at].targets, vec![checkpoint]);
-                self.joins.push(Join { sources: vec![checkpoint], targets });
-            }
-            None => {
-                let targets = if self.source.format == Format::List { self.starts() } else { vec![work] };
-                self.joins.push(Join { sources: vec![checkpoint], targets });
-            }
-        }
+        let targets = if let Some(at) = at {
+            std::mem::replace(&mut self.joins[at].targets, vec![checkpoint])
+        } else if self.source.format == Format::List {
+            self.starts()
+        } else {
+            vec![work]
+        };
+        self.joins.push(Join { sources: vec![checkpoint], targets });
         checkpoint
     }
 

@@ -103,7 +103,8 @@ impl Compiler<'_> {
     pub(super) fn check_checkpoints(&mut self, given: &[Join]) {
         let any =
             self.nodes.iter().zip(&self.present).any(|(node, present)| *present && node.is_checkpoint());
-        if any || self.no_injection() || self.nodes.is_empty() {
+        // Without its kind a node may be what a rule looks for.
+        if any || self.no_injection() || self.findings.has_errors() {
             return;
         }
         if given.iter().all(|join| join.targets.is_empty()) {

@@ -21,6 +21,8 @@ pub struct Options {
     pub exact_ports: bool,
     /// Warnings are errors.
     pub strict: bool,
+    /// Take the checkpoints of a DAG or a template as they are, as a run does. Lists are compiled.
+    pub as_it_is: bool,
 }
 
 /// A graph that is right.
@@ -51,12 +53,14 @@ pub fn compile(text: &str, intent: Option<&str>, options: Options) -> Result<Com
     let wrong = findings.has_errors();
     let mut findings = findings.located(text, intent);
     match compiled {
-        Some(compiled) if !wrong && !(options.strict && !findings.is_empty()) => {
+        Some(compiled) if !wrong && (!options.strict || findings.is_empty()) => {
             Ok(Compiled { warnings: findings, ..compiled })
         }
         Some(_) | None => {
             if options.strict {
-                findings.iter_mut().for_each(|finding| finding.severity = Severity::Error);
+                for finding in &mut findings {
+                    finding.severity = Severity::Error;
+                }
             }
             findings.retain(|finding| finding.severity == Severity::Error);
             Err(findings)
@@ -99,7 +103,7 @@ impl<'a> Compiler<'a> {
         self.complete_checkpoints();
         let index = Index::new(self.nodes.len(), &self.joins);
         let order = self.order(&index);
-        let renamed = number::number(&mut self.nodes, &order);
+        let renamed = if self.keeps() { HashMap::new() } else { number::number(&mut self.nodes, &order) };
         self.check_references(&given, &order);
         let schema = self.schema(&order);
         self.check_checkpoints(&given);
@@ -127,6 +131,9 @@ impl<'a> Compiler<'a> {
             join.sources.sort_unstable_by_key(|node| places[*node as usize]);
             join.targets.sort_unstable_by_key(|node| places[*node as usize]);
         }
+        if self.keeps() {
+            return Some(());
+        }
         let exact = self.options.exact_ports;
         self.removed = recompile::reopen(&mut self.joins, &mut self.nodes, &places, exact, self.findings);
         for (node, _) in &self.removed {
@@ -136,7 +143,12 @@ impl<'a> Compiler<'a> {
     }
 
     pub fn no_injection(&self) -> bool {
-        self.options.no_checkpoints || self.source.opted_out
+        self.keeps() || self.options.no_checkpoints || self.source.opted_out
+    }
+
+    /// Whether what was compiled before is left as it is.
+    fn keeps(&self) -> bool {
+        self.options.as_it_is && self.source.format != Format::List
     }
 
     /// Puts a checkpoint on each join where a rule asks for one.

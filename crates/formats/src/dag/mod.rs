@@ -26,9 +26,10 @@ mod stages;
 mod write;
 
 pub use compile::{Compiled, Options, compile};
-pub use draw::{MOST_DRAWN, dot, mermaid, svg, text};
+pub use draw::{Drawing, MOST_DRAWN, dot, mermaid, svg, text};
 pub use finding::{Finding, Origin, Severity};
 pub use node::{Kind, Node};
+pub use source::Format;
 pub use write::TemplateOptions;
 
 #[cfg(test)]

@@ -28,7 +28,18 @@ impl Kind {
 
     fn from_name(name: &str) -> Option<Self> {
         let kinds = [Self::Skill, Self::Command, Self::Cli, Self::Agent, Self::Checkpoint];
-        Self::NAMES.iter().position(|known| *known == name).map(|at| kinds[at])
+        kinds.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Skill => "skill",
+            Self::Command => "command",
+            Self::Cli => "cli",
+            Self::Agent => "agent",
+            Self::Checkpoint => "checkpoint",
+        }
     }
 }
 

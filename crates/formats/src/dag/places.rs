@@ -158,7 +158,7 @@ impl Walker<'_> {
                     continue;
                 }
                 b'{' | b'[' => depth += 1,
-                b'}' | b']' if depth == 0 => return,
+                b'}' | b']' | b',' if depth == 0 => return,
                 b'}' | b']' => {
                     depth -= 1;
                     if depth == 0 {
@@ -166,7 +166,6 @@ impl Walker<'_> {
                         return;
                     }
                 }
-                b',' if depth == 0 => return,
                 b'\n' => {
                     self.line += 1;
                     self.line_start = self.at + 1;
@@ -191,5 +190,11 @@ mod tests {
         let found = find(text, &pointers);
         let shown: Vec<_> = pointers.iter().map(|at| (found[at].line, found[at].column)).collect();
         assert_eq!(shown, [(1, 1), (2, 11), (3, 5), (4, 20), (4, 5), (2, 11), (1, 1)]);
+    }
+
+    #[test]
+    fn columns_go_on_behind_what_was_passed_over() {
+        let found = find("{\"a\": [\n1,\n2], \"b\": 3}", &["/b".to_owned()]);
+        assert_eq!((found["/b"].line, found["/b"].column), (3, 5));
     }
 }

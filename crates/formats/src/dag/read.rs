@@ -101,11 +101,12 @@ impl Reader<'_> {
                     let session = look.text(&value, at);
                     self.source.session_id = self.source.session_id.take().or(session);
                 }
-                "checkpoints" => self.source.opted_out |= as_text(&value) == Some("none"),
-                "checkpoint_policy" => self.source.opted_out |= as_text(&value) == Some("none"),
+                "checkpoints" | "checkpoint_policy" => {
+                    self.source.opted_out |= as_text(&value) == Some("none");
+                }
                 "context_schema" => self.source.schema = intent::variables(value, "/context_schema", look),
                 "topological_order" | "warnings" => {}
-                "template_id" => template.template_id = look.text(&value, at),
+                "template_id" => template.id = look.text(&value, at),
                 "name" => template.name = look.text(&value, at),
                 "description" => template.description = look.text(&value, at),
                 "version" => template.version = look.text(&value, at),
@@ -125,6 +126,10 @@ impl Reader<'_> {
         }
         if !nodes {
             self.look.error("missing_key", String::new(), "`nodes` is required: a list of nodes".to_owned());
+        }
+        if edges.is_none() && self.source.format == Format::Template {
+            let message = "`edges` is required: a template is a graph, not a list".to_owned();
+            self.look.error("missing_key", String::new(), message);
         }
         // Edges and groups name nodes, which may stand behind them.
         if let Some(edges) = edges {

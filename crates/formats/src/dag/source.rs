@@ -40,7 +40,7 @@ pub struct Source {
 /// What only templates have.
 #[derive(Debug, Default)]
 pub struct Template {
-    pub template_id: Option<String>,
+    pub id: Option<String>,
     pub name: Option<String>,
     pub description: Option<String>,
     pub version: Option<String>,

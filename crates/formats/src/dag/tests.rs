@@ -12,7 +12,7 @@ fn told(findings: &[Finding]) -> String {
         let place = finding.line.zip(finding.column).map(|(line, column)| format!("{line}:{column}"));
         format!("{} {} {}\n", place.unwrap_or_default(), finding.code, finding.message)
     };
-    findings.iter().map(line).collect()
+    findings.iter().map(line).collect::<Vec<_>>().concat()
 }
 
 /// Edges as `from > to`, checkpoints as one line each, then warnings.
@@ -32,13 +32,14 @@ fn shown(result: Result<Compiled, Vec<Finding>>) -> String {
         let rules: Vec<&str> =
             node["rules"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let text = |key: &str| node[key].as_str().unwrap_or_default().to_owned();
-        out += &format!(
+        let line = format!(
             "{} {} ({}) {}{stops}{made}\n",
             text("id"),
             text("name"),
             text("description"),
             rules.join("+")
         );
+        out.push_str(&line);
     }
     out + &told(&compiled.warnings)
 }
@@ -52,7 +53,9 @@ fn check_with(file: &Value, intent: &Value, expected: &Expect) {
 }
 
 fn list(nodes: Value) -> Value {
-    json!({"session_id": "WFD-login-20260101", "nodes": nodes})
+    let mut list = json!({"session_id": "WFD-login-20260101"});
+    list["nodes"] = nodes;
+    list
 }
 
 fn skill(id: &str, seq: u32, executor: &str, port: &str) -> Value {
@@ -62,7 +65,8 @@ fn skill(id: &str, seq: u32, executor: &str, port: &str) -> Value {
 
 /// Lines with a bar before them: snapshots lose spaces at the beginning.
 fn framed(text: &str) -> String {
-    text.lines().map(|line| format!("|{line}\n")).collect()
+    let lines: Vec<String> = text.lines().map(|line| format!("|{line}")).collect();
+    lines.join("\n") + "\n"
 }
 
 fn grouped(mut node: Value, group: &str) -> Value {
@@ -299,9 +303,9 @@ fn groups_fan_out_and_in() {
     );
     // Two groups one behind the other, and a group of one.
     let (d, e) = (grouped(skill("D", 4, "d", ""), "h"), grouped(skill("E", 5, "e", ""), "h"));
-    let f = grouped(skill("F", 6, "workflow-execute", ""), "alone");
+    let alone = grouped(skill("F", 6, "workflow-execute", ""), "alone");
     check(
-        &list(json!([b, c, d, e, f])),
+        &list(json!([b, c, d, e, alone])),
         &expect![[r#"
         B > CP-01, C > CP-01, CP-01 > D, CP-01 > E, D > CP-02, E > CP-02, CP-02 > F
         CP-01 Checkpoint: After Analysis (b and c completed) artifact_boundary
@@ -316,6 +320,15 @@ fn groups_fan_out_and_in() {
         A > CP-01, CP-01 > B, CP-01 > Z, B > D, Z > D
         CP-01 Checkpoint: After Plan (a completed) artifact_boundary
         1:383 group_moved `Z` runs together with `B` of its group, before its own place
+    "#]],
+    );
+    // Members of a group do not wait for each other.
+    let mut sibling = c.clone();
+    sibling["args_template"] = json!("{B.output_path}");
+    check(
+        &list(json!([plan, b, sibling, end])),
+        &expect![[r#"
+        1:336 later_reference `B` is not finished when `C` begins
     "#]],
     );
     let mut needs = late.clone();
@@ -611,6 +624,7 @@ fn files_of_other_kinds_are_refused() {
         "{",
         "{\"steps\": []}",
         "{\"phases\": []}",
+        "{\"template_id\": \"x\", \"nodes\": [{\"id\": \"A\", \"type\": \"agent\", \"executor\": \"a\"}]}",
         "phases: []",
         "{\"nodes\": []}",
         "{\"nodes\": 1, \"nodes\": 2}",
@@ -623,6 +637,7 @@ fn files_of_other_kinds_are_refused() {
         1:1 malformed_json EOF while parsing an object
         1:1 format_unknown this is an intent, which has no nodes; compile a node list with `--intent`
         1:1 format_unknown a node list has `nodes`, a DAG `nodes` and `edges`, a template `template_id` as well
+        1:1 missing_key `edges` is required: a template is a graph, not a list
         1:1 malformed_json expected value
         1:2 missing_work there is no node
         1:20 duplicate_key `nodes` is given twice
@@ -678,19 +693,19 @@ fn names_in_drawings_are_text() {
     "#]]
     .assert_eq(&dot(&compiled));
     expect![[r#"
-        |  ┌─────────────────────────────────────────────────┐
-        |  │ N-001  "]; click A "x" <script>alert(1)</scrip… │
-        |  └─────────────────────────────────────────────────┘
-        |                           │
-        |                           ↓
-        |           ┌───────────────────────────────┐
-        |           │ CP-01  Checkpoint: After Plan │
-        |           └───────────────────────────────┘
-        |                           │
-        |                           ↓
-        |                ┌─────────────────────┐
-        |                │ end"] --> x\  Build │
-        |                └─────────────────────┘
+        |  ┌──────────────────────────────────────────┐
+        |  │ N-001  "]; click A "x" <script>alert(1)… │
+        |  └──────────────────────────────────────────┘
+        |                       ┌┘
+        |                       ↓
+        |       ┌───────────────────────────────┐
+        |       │ CP-01  Checkpoint: After Plan │
+        |       └───────────────────────────────┘
+        |                       │
+        |                       ↓
+        |            ┌─────────────────────┐
+        |            │ end"] --> x\  Build │
+        |            └─────────────────────┘
     "#]]
     .assert_eq(&framed(&text(&compiled)));
     let svg = svg(&compiled).expect("a picture");
@@ -758,4 +773,19 @@ fn wide_groups_cost_their_nodes_and_not_their_pairs() {
         1:36 too_large the graph has 9000000 edges; at most 5000000 are written
     "#]]
     .assert_eq(&shown(compile(&list(json!(open)).to_string(), None, options)));
+}
+
+#[test]
+fn a_run_takes_a_dag_as_it_is() {
+    let as_it_is = Options { as_it_is: true, ..Options::default() };
+    let compiled = compile(&example().to_string(), None, as_it_is).expect("a graph");
+    assert_eq!(compiled.checkpoints(), ["CP-01"]);
+    let mut dag: Value = serde_json::from_str(&compiled.to_dag()).expect("JSON");
+    dag["nodes"][1]["id"] = json!("CP-07");
+    dag["edges"] = json!([{"from": "N-001", "to": "N-002"}, {"from": "N-002", "to": "CP-07"}]);
+    expect![[r#"
+        N-001 > N-002, N-002 > CP-07
+        CP-07 Checkpoint: After Plan (Plan completed) artifact_boundary+execution_gate
+    "#]]
+    .assert_eq(&shown(compile(&dag.to_string(), None, as_it_is)));
 }

@@ -8,6 +8,7 @@ use super::file::Members;
 use super::finding::Finding;
 use super::node::Node;
 use super::rules;
+use super::source::Format;
 use crate::tree::Plain;
 
 /// What a template is called.
@@ -41,14 +42,10 @@ impl Compiled {
     pub fn to_template(&self, options: &TemplateOptions) -> String {
         let old = &self.source.template;
         let session = Session::of(self.session_id());
-        let name = options
-            .name
-            .clone()
-            .or_else(|| old.name.clone())
-            .unwrap_or_else(|| rules::title_case(session.slug));
+        let name = options.name.clone().unwrap_or_else(|| self.name());
         let given = options.created_at.clone().or_else(|| self.intent.created_at.clone());
         let created_at = given.or_else(|| old.created_at.clone()).or_else(|| session.midnight());
-        let template_id = match (&old.template_id, &options.name) {
+        let id = match (&old.id, &options.name) {
             (Some(id), None) => id.clone(),
             (_, _) => template_id(&name, &session, created_at.as_deref()),
         };
@@ -57,7 +54,7 @@ impl Compiled {
         let asked = [&self.intent.task_type, &self.intent.complexity].into_iter().flatten().cloned();
         let tags: Vec<String> = asked.collect();
         let template = Template {
-            template_id,
+            id,
             name,
             description: request.or_else(|| old.description.clone()).unwrap_or_default(),
             version: old.version.as_deref().unwrap_or("1.0"),
@@ -82,6 +79,17 @@ impl Compiled {
     pub fn session_id(&self) -> &str {
         let given = self.source.session_id.as_ref().or(self.intent.session_id.as_ref());
         given.map_or("", String::as_str)
+    }
+
+    /// What the file is.
+    pub fn format(&self) -> Format {
+        self.source.format
+    }
+
+    /// What the graph is called: the name of a template, else its session.
+    pub fn name(&self) -> String {
+        let session = Session::of(self.session_id());
+        self.source.template.name.clone().unwrap_or_else(|| rules::title_case(session.slug))
     }
 
     /// The ids of checkpoints, in topological order.
@@ -195,7 +203,8 @@ struct Dag<'a> {
 
 #[derive(serde::Serialize)]
 struct Template<'a> {
-    template_id: String,
+    #[serde(rename = "template_id")]
+    id: String,
     name: String,
     description: String,
     version: &'a str,

@@ -8,7 +8,7 @@ mod text;
 pub use dot::dot;
 pub use mermaid::mermaid;
 pub use svg::{MOST_DRAWN, svg};
-pub use text::text;
+pub use text::{Drawing, text};
 
 /// A name on one line, of at most so many characters. What cannot be seen or turns text round becomes `�`.
 fn plain(name: &str, longest: usize) -> String {
