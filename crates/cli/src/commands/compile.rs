@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use holdpoint_core::Timestamp;
-use holdpoint_formats::dag::{self, Compiled, Finding, Options, Origin, Severity, TemplateOptions};
+use holdpoint_formats::dag::{
+    self, Checkpoints, Compiled, Finding, Options, Origin, Severity, TemplateOptions,
+};
 use serde_json::json;
 
 use crate::context::Context;
@@ -82,10 +84,9 @@ pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> 
     let source = read(&args.file, context)?;
     let intent = args.intent.as_deref().map(|path| read(path, context)).transpose()?;
     let options = Options {
-        no_checkpoints: args.no_checkpoints,
+        checkpoints: if args.no_checkpoints { Checkpoints::None } else { Checkpoints::Inject },
         exact_ports: args.exact_ports,
         strict: args.strict,
-        as_it_is: false,
     };
     let compiled = dag::compile(&source, intent.as_deref(), options).map_err(|found| refused(args, found))?;
     let written = written(args, &compiled)?;
@@ -164,7 +165,7 @@ fn written(args: &Args, compiled: &Compiled) -> Result<String, Problem> {
         Format::Text => dag::text(compiled),
         Format::Svg => dag::svg(compiled).ok_or_else(|| {
             let (count, most) = (compiled.nodes.len(), dag::MOST_DRAWN);
-            let message = format!("{} nodes are too many for a picture; at most {most} are drawn", count);
+            let message = format!("{count} nodes are too many for a picture; at most {most} are drawn");
             Problem::failed(
                 "too_large_to_draw",
                 message,
@@ -213,7 +214,7 @@ fn warn(args: &Args, compiled: &Compiled, context: &mut Context<'_, '_>) {
         context.output.say(&format!("warning: {}", found(args, warning.clone())));
     }
     if let Some(more) = compiled.warnings.len().checked_sub(MOST_FINDINGS).filter(|more| *more > 0) {
-        context.output.say(&format!("warning: {} more", more));
+        context.output.say(&format!("warning: {more} more"));
     }
 }
 

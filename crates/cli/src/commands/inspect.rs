@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use holdpoint_core::Digest;
-use holdpoint_formats::dag::{self, Drawing, Finding, Format, Options, Origin, Severity};
+use holdpoint_formats::dag::{self, Checkpoints, Drawing, Finding, Format, Options, Origin, Severity};
 use holdpoint_formats::{PipelineFile, Syntax};
 use serde::Serialize;
 
@@ -117,7 +117,7 @@ fn plan(text: &str, args: &Args) -> Result<Plan, Vec<Finding>> {
 fn pipeline(text: &str) -> Option<Result<PipelineFile, Vec<Finding>>> {
     let is_json = text.trim_start_matches('\u{feff}').trim_start().starts_with('{');
     let named = text.contains("pipeline_name") || text.contains("checkpoints:");
-    if is_json && !text.contains("\"pipeline_name\"") || !named {
+    if !named || (is_json && !text.contains("\"pipeline_name\"")) {
         return None;
     }
     let syntax = if is_json { Syntax::Json } else { Syntax::Yaml };
@@ -166,7 +166,7 @@ fn of_pipeline(text: &str, file: &PipelineFile) -> Plan {
 }
 
 fn of_dag(text: &str, strict: bool) -> Result<Plan, Vec<Finding>> {
-    let options = Options { strict, as_it_is: true, ..Options::default() };
+    let options = Options { strict, checkpoints: Checkpoints::Keep, ..Options::default() };
     let graph = dag::compile(text, None, options)?;
     let format = match graph.format() {
         Format::List => "node_list",

@@ -12,17 +12,27 @@ use super::recompile::{self, Removed};
 use super::source::{Format, Source};
 use super::{number, read, stages};
 
+/// What happens to checkpoints.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Checkpoints {
+    /// Rules inject them.
+    #[default]
+    Inject,
+    /// None is injected, and a graph without any is accepted.
+    None,
+    /// Those of a DAG or a template stay as they are, as in a run; into a list they are injected.
+    Keep,
+}
+
 /// How to compile.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// Inject no checkpoint, and accept a graph without any.
-    pub no_checkpoints: bool,
+    /// What happens to checkpoints.
+    pub checkpoints: Checkpoints,
     /// Compare output ports as they are, not word by word.
     pub exact_ports: bool,
     /// Warnings are errors.
     pub strict: bool,
-    /// Take the checkpoints of a DAG or a template as they are, as a run does. Lists are compiled.
-    pub as_it_is: bool,
 }
 
 /// A graph that is right.
@@ -143,12 +153,12 @@ impl<'a> Compiler<'a> {
     }
 
     pub fn no_injection(&self) -> bool {
-        self.keeps() || self.options.no_checkpoints || self.source.opted_out
+        self.keeps() || self.options.checkpoints == Checkpoints::None || self.source.opted_out
     }
 
     /// Whether what was compiled before is left as it is.
     fn keeps(&self) -> bool {
-        self.options.as_it_is && self.source.format != Format::List
+        self.options.checkpoints == Checkpoints::Keep && self.source.format != Format::List
     }
 
     /// Puts a checkpoint on each join where a rule asks for one.

@@ -25,7 +25,7 @@ mod source;
 mod stages;
 mod write;
 
-pub use compile::{Compiled, Options, compile};
+pub use compile::{Checkpoints, Compiled, Options, compile};
 pub use draw::{Drawing, MOST_DRAWN, dot, mermaid, svg, text};
 pub use finding::{Finding, Origin, Severity};
 pub use node::{Kind, Node};

@@ -446,7 +446,7 @@ fn a_graph_without_a_checkpoint_has_to_be_wanted() {
         1:36 no_checkpoint no rule asks for a checkpoint, and nobody does
     "#]],
     );
-    let options = Options { no_checkpoints: true, ..Options::default() };
+    let options = Options { checkpoints: Checkpoints::None, ..Options::default() };
     expect![[r#"
         A > B
     "#]]
@@ -768,7 +768,7 @@ fn wide_groups_cost_their_nodes_and_not_their_pairs() {
     let compiled = compile(&list(json!(gated)).to_string(), None, Options::default()).expect("a graph");
     assert_eq!(compiled.edges.len(), 6_000);
     let open: Vec<Value> = [group(0, "a", "a"), group(3_000, "b", "b")].concat();
-    let options = Options { no_checkpoints: true, ..Options::default() };
+    let options = Options { checkpoints: Checkpoints::None, ..Options::default() };
     expect![[r#"
         1:36 too_large the graph has 9000000 edges; at most 5000000 are written
     "#]]
@@ -777,7 +777,7 @@ fn wide_groups_cost_their_nodes_and_not_their_pairs() {
 
 #[test]
 fn a_run_takes_a_dag_as_it_is() {
-    let as_it_is = Options { as_it_is: true, ..Options::default() };
+    let as_it_is = Options { checkpoints: Checkpoints::Keep, ..Options::default() };
     let compiled = compile(&example().to_string(), None, as_it_is).expect("a graph");
     assert_eq!(compiled.checkpoints(), ["CP-01"]);
     let mut dag: Value = serde_json::from_str(&compiled.to_dag()).expect("JSON");

@@ -77,10 +77,10 @@ fn without_warnings(dag: &str) -> Value {
 }
 
 fn holds(source: &Value) -> Result<(), TestCaseError> {
-    let options = Options { no_checkpoints: false, ..Options::default() };
+    let options = Options::default();
     let text = source.to_string();
     let Ok(first) = compile(&text, None, options) else {
-        let forced = compile(&text, None, Options { no_checkpoints: true, ..options });
+        let forced = compile(&text, None, Options { checkpoints: Checkpoints::None, ..options });
         prop_assert!(forced.is_ok(), "only a missing checkpoint is wrong: {:?}", forced.err());
         return Ok(());
     };
