@@ -10,8 +10,9 @@ use holdpoint_core::budget::Amounts;
 use holdpoint_core::event::{Entry, Level};
 use holdpoint_core::state::run::{EffectId, Execution, Part};
 use holdpoint_core::{Command, Digest, Event, ExecutionId, PipelineId, RunId, State, StreamId, Version};
-use holdpoint_store::{Fence, Query, Row, SpentBy, SpentFilter};
+use holdpoint_store::{BlobError, Fence, Query, Row, SpentBy, SpentFilter};
 use serde_json::Value;
+use tokio::io::AsyncSeekExt as _;
 
 use crate::runner::{Backoff, is_transient};
 use crate::{Engine, SubmitError};
@@ -134,6 +135,21 @@ impl WorkContext {
         let mut pause = Backoff::default();
         loop {
             match self.engine.keep(Box::new(std::io::Cursor::new(bytes.clone())), limit).await {
+                Err(cause) if is_transient(&cause) => tokio::time::sleep(pause.next()).await,
+                kept => return kept,
+            }
+        }
+    }
+
+    /// Keeps a file from its beginning, without holding it in memory. A store that refuses for a while makes the work wait.
+    pub async fn keep_file(&self, file: std::fs::File, limit: u64) -> Result<(Digest, u64), SubmitError> {
+        let failed = |cause: std::io::Error| SubmitError::Blob(BlobError::Io(cause.to_string()));
+        let mut file = tokio::fs::File::from_std(file);
+        let mut pause = Backoff::default();
+        loop {
+            file.rewind().await.map_err(failed)?;
+            let again = file.try_clone().await.map_err(failed)?;
+            match self.engine.keep(Box::new(again), limit).await {
                 Err(cause) if is_transient(&cause) => tokio::time::sleep(pause.next()).await,
                 kept => return kept,
             }

@@ -4,7 +4,9 @@
 
 use std::fs::File;
 use std::io::Read as _;
+use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::sync::Arc;
 
 use holdpoint_core::Digest;
 use holdpoint_core::commands::record_outcome::Collected;
@@ -24,11 +26,27 @@ const MOST_FILES: usize = 1000;
 /// How many bytes of outputs travel with the outcome.
 const SENT_ALONG: usize = 1024 * 1024;
 
-/// A file that was handed in.
+/// Something that was handed in.
 struct Found {
     name: String,
     format: String,
-    bytes: Vec<u8>,
+    content: Content,
+}
+
+/// What it holds. Files are read one after the other: all of them together need not fit into memory.
+enum Content {
+    /// A file in the staging folder.
+    Staged(Arc<OwnedFd>, String),
+    /// A value that a script returned.
+    Returned(Vec<u8>),
+}
+
+/// What was read of a file.
+enum Taken {
+    /// All of it.
+    Bytes(Vec<u8>),
+    /// A large one, which is kept as it is read.
+    File(File),
 }
 
 /// Collects the declared outputs, and whatever else stands in the staging folder. `returned` fills what a script
@@ -44,13 +62,7 @@ pub(crate) async fn collect(
     let read = tokio::task::spawn_blocking(move || look(&folder, &wanted, limit, Care::Refuse)).await;
     let mut found = read.map_err(|cause| Stop::new("workspace", cause.to_string()))??;
     fill(&mut found, declared, returned);
-    for artifact in declared {
-        if let Some(file) = found.iter().find(|file| *file.name == *artifact.name) {
-            parses(artifact.format, &file.bytes)
-                .map_err(|why| Stop::new("invalid_artifact", format!("`{}` {why}", artifact.file_name())))?;
-        }
-    }
-    let collected = keep(desk, found).await?;
+    let collected = keep(desk, found, declared, limit, Care::Refuse).await?;
     let missing: Vec<&str> = declared
         .iter()
         .filter(|artifact| collected.iter().all(|made| *made.name != *artifact.name))
@@ -75,27 +87,73 @@ pub(crate) async fn salvage(
     let read =
         tokio::task::spawn_blocking(move || look(&folder, &wanted, limit, Care::TakeWhatIsThere)).await;
     let Ok(Ok(found)) = read else { return Vec::new() };
-    keep(desk, found).await.unwrap_or_default()
+    keep(desk, found, &[], limit, Care::TakeWhatIsThere).await.unwrap_or_default()
 }
 
-/// Names what was found. Small outputs are committed with the outcome, as far as they are not too many; others are durable
-/// when this answers. The files stay as they are: after the commit the tree gives them their names. Work that is cut off
-/// before it would otherwise find half of what it made.
-async fn keep(desk: &WorkContext, found: Vec<Found>) -> Result<Vec<Collected>, Stop> {
+/// Names what was found, and reads what is declared as its format says. Small outputs are committed with the outcome, as far
+/// as they are not too many; others are durable when this answers. The files stay as they are: after the commit the tree
+/// gives them their names. Work that is cut off before it would otherwise find half of what it made.
+async fn keep(
+    desk: &WorkContext,
+    found: Vec<Found>,
+    declared: &[OutputSpec],
+    limit: u64,
+    care: Care,
+) -> Result<Vec<Collected>, Stop> {
     let mut collected = Vec::with_capacity(found.len());
     let mut room = SENT_ALONG;
-    for Found { name, format, bytes } in found {
+    for Found { name, format, content } in found {
+        let spec = declared.iter().find(|spec| *spec.name == *name).cloned();
+        let taken = tokio::task::spawn_blocking(move || take(content, spec.as_ref(), limit)).await;
+        let taken = match taken.map_err(|cause| Stop::new("workspace", cause.to_string()))? {
+            Err(_) if care == Care::TakeWhatIsThere => continue,
+            taken => taken?,
+        };
         let (name, format) = (name.into(), format.into());
-        if bytes.len() <= SMALL_BLOB && bytes.len() <= room {
-            room -= bytes.len();
-            let (digest, size) = (Digest::of(&bytes), bytes.len() as u64);
-            collected.push(Collected { name, format, digest, size, bytes: Some(bytes.into()) });
-        } else {
-            let (digest, size) = desk.keep(bytes).await?;
-            collected.push(Collected { name, format, digest, size, bytes: None });
-        }
+        let (digest, size, bytes) = match taken {
+            Taken::Bytes(bytes) if bytes.len() <= SMALL_BLOB && bytes.len() <= room => {
+                room -= bytes.len();
+                (Digest::of(&bytes), bytes.len() as u64, Some(bytes.into()))
+            }
+            Taken::Bytes(bytes) => {
+                let (digest, size) = desk.keep(bytes).await?;
+                (digest, size, None)
+            }
+            Taken::File(file) => {
+                let (digest, size) = desk.keep_file(file, limit).await?;
+                (digest, size, None)
+            }
+        };
+        collected.push(Collected { name, format, digest, size, bytes });
     }
     Ok(collected)
+}
+
+/// Reads what was handed in, as far as it has to be in memory: to be looked at, or because it is small.
+fn take(content: Content, spec: Option<&OutputSpec>, limit: u64) -> Result<Taken, Stop> {
+    let (bytes, file) = match content {
+        Content::Returned(bytes) => (bytes, None),
+        Content::Staged(folder, name) => {
+            let (file, size) = open(&folder, &name, limit)?;
+            if spec.is_none() && size > SMALL_BLOB as u64 {
+                return Ok(Taken::File(file));
+            }
+            let mut bytes = Vec::new();
+            (&file).take(limit + 1).read_to_end(&mut bytes)?;
+            if bytes.len() as u64 > limit {
+                return Err(too_large(&name, limit));
+            }
+            (bytes, Some(file))
+        }
+    };
+    if let Some(spec) = spec {
+        parses(spec.format, &bytes)
+            .map_err(|why| Stop::new("invalid_artifact", format!("`{}` {why}", spec.file_name())))?;
+    }
+    Ok(match file {
+        Some(file) if bytes.len() > SMALL_BLOB => Taken::File(file),
+        Some(_) | None => Taken::Bytes(bytes),
+    })
 }
 
 /// What becomes of a file that cannot be an output.
@@ -109,7 +167,7 @@ enum Care {
 
 fn look(staging: &Path, declared: &[OutputSpec], limit: u64, care: Care) -> Result<Vec<Found>, Stop> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let folder = openat(CWD, staging, flags, Mode::empty()).map_err(std::io::Error::from)?;
+    let folder = Arc::new(openat(CWD, staging, flags, Mode::empty()).map_err(std::io::Error::from)?);
     let mut names = Vec::new();
     let mut buffer = Vec::with_capacity(8192);
     let mut entries = RawDir::new(&folder, buffer.spare_capacity_mut());
@@ -159,34 +217,41 @@ fn look(staging: &Path, declared: &[OutputSpec], limit: u64, care: Care) -> Resu
                 format!("`{output}` was handed in twice; leave one file of that name in artifacts_staging");
             return Err(Stop::new("invalid_artifact", message));
         }
-        let bytes = match read(&folder, &name, limit) {
+        match open(&folder, &name, limit) {
             Err(_) if care == Care::TakeWhatIsThere => continue,
-            read => read?,
-        };
-        found.push(Found { name: output, format, bytes });
+            // So many files cannot all be open: it is opened again, and looked at again, when its turn comes.
+            opened => drop(opened?),
+        }
+        found.push(Found { name: output, format, content: Content::Staged(folder.clone(), name) });
     }
     Ok(found)
 }
 
-fn read(folder: &impl std::os::fd::AsFd, name: &str, limit: u64) -> Result<Vec<u8>, Stop> {
-    let wrong = |what: &str| Stop::new("invalid_artifact", format!("`{name}` in artifacts_staging {what}"));
+fn open(folder: &OwnedFd, name: &str, limit: u64) -> Result<(File, u64), Stop> {
     let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).map_err(std::io::Error::from)?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return Err(wrong("is not an ordinary file; only those can be outputs"));
+        return Err(wrong(name, "is not an ordinary file; only those can be outputs"));
     }
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = File::from(openat(folder, name, flags, Mode::empty()).map_err(std::io::Error::from)?);
     // Looked at again: it may have been swapped since.
     let stat = fstat(&file).map_err(std::io::Error::from)?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || stat.st_nlink != 1 {
-        return Err(wrong("has another name elsewhere; write a copy"));
+        return Err(wrong(name, "has another name elsewhere; write a copy"));
     }
-    let mut bytes = Vec::new();
-    file.take(limit + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > limit {
-        return Err(wrong(&format!("is larger than {limit} bytes (limits.max_file_size_mb)")));
+    let size = u64::try_from(stat.st_size).unwrap_or(u64::MAX);
+    if size > limit {
+        return Err(too_large(name, limit));
     }
-    Ok(bytes)
+    Ok((file, size))
+}
+
+fn wrong(name: &str, what: &str) -> Stop {
+    Stop::new("invalid_artifact", format!("`{name}` in artifacts_staging {what}"))
+}
+
+fn too_large(name: &str, limit: u64) -> Stop {
+    wrong(name, &format!("is larger than {limit} bytes (limits.max_file_size_mb)"))
 }
 
 /// A returned value becomes the one JSON output that was not written, or several by their names.
@@ -202,6 +267,7 @@ fn fill(found: &mut Vec<Found>, declared: &[OutputSpec], returned: Option<&Value
             if all_named { value.get(&*artifact.name) } else { Some(value).filter(|_| missing.len() == 1) };
         let Some(bytes) = part.and_then(|part| serde_json::to_vec_pretty(part).ok()) else { continue };
         let format = artifact.format.extension().to_owned();
-        found.push(Found { name: artifact.name.to_string(), format, bytes });
+        let content = Content::Returned(bytes);
+        found.push(Found { name: artifact.name.to_string(), format, content });
     }
 }

@@ -111,6 +111,26 @@ fn a_script_that_runs_again_is_given_the_feedback() {
 }
 
 #[test]
+fn outputs_that_do_not_fit_into_memory_together_are_taken() {
+    let server = Server::start();
+    let text = "import os\n\
+                def main():\n\
+                \x20   for n in range(30):\n\
+                \x20       with open(f\"{os.environ['HOLDPOINT_STAGING']}/part{n}.bin\", 'wb') as file:\n\
+                \x20           file.write(bytes([n]))\n\
+                \x20           file.truncate(10 << 20)\n";
+    let pipeline = with_script(&server, &script("Report", "parts.py", json!([])), "parts.py", text);
+    let run = server.run(&pipeline);
+    let execution = server.until(&run, |e| e["status"] == "completed");
+    let made = execution["artifacts_generated"].as_array().expect("some");
+    assert_eq!(made.len(), 30);
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).expect("it runs");
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
+    let peak: u64 = peak.trim().trim_end_matches(" kB").parse().expect("a number");
+    assert!(peak < 200 * 1024, "300 MiB of outputs took {peak} kB of memory");
+}
+
+#[test]
 fn slice_18_an_error_has_its_trace_and_leaves_its_folder() {
     let server = Server::start();
     let text =

@@ -213,20 +213,24 @@ impl Op {
             Self::Gte => compared(|value, wanted| value >= wanted),
             Self::Lt => compared(|value, wanted| value < wanted),
             Self::Lte => compared(|value, wanted| value <= wanted),
-            Self::In => match wanted {
-                Value::Array(members) => Ok(members.iter().any(|member| are_equal(value, member))),
-                _ => Err("`in` needs a list".to_owned()),
-            },
-            Self::Contains => match value {
-                Value::Array(members) => Ok(members.iter().any(|member| are_equal(member, wanted))),
-                _ => texts(|value, wanted| value.contains(wanted)),
-            },
+            Self::In => {
+                let Value::Array(members) = wanted else { return Err("`in` needs a list".to_owned()) };
+                Ok(members.iter().any(|member| are_equal(value, member)))
+            }
+            Self::Contains => {
+                let Value::Array(members) = value else {
+                    return texts(|value, wanted| value.contains(wanted));
+                };
+                Ok(members.iter().any(|member| are_equal(member, wanted)))
+            }
             Self::StartsWith => texts(|value, wanted| value.starts_with(wanted)),
             Self::EndsWith => texts(|value, wanted| value.ends_with(wanted)),
             Self::Matches => match value {
                 Value::String(value) => pattern(wanted).map(|pattern| pattern.is_match(value)),
                 Value::Null => Ok(false),
-                _ => Err(format!("`{path}` is {}, and not text", kind(value))),
+                Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+                    Err(format!("`{path}` is {}, and not text", kind(value)))
+                }
             },
         }
     }
