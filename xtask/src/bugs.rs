@@ -83,9 +83,11 @@ fn cargo(root: &Path) -> Command {
     cargo
 }
 
-/// The end of what a run said, where the reason is.
+/// What a run said from its first failure on, or the end of it. A random test that fails names its input at the beginning,
+/// and may never find it again.
 fn tail(output: &Output) -> String {
     let said = String::from_utf8_lossy(&output.stderr);
     let lines: Vec<&str> = said.lines().collect();
-    lines[lines.len().saturating_sub(30)..].join("\n")
+    let first = lines.iter().position(|line| line.trim_start().starts_with("FAIL ["));
+    lines[first.unwrap_or(lines.len().saturating_sub(30))..].join("\n")
 }

@@ -499,6 +499,10 @@ pub fn settle(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
     let current = state.graph.branch(state.graph.current());
     let idle = current.is_none_or(Branch::is_done) && state.owed.is_empty();
     if idle && state.status.is_active() {
+        // A paused run takes an approval. Its last one leaves nothing to hold back.
+        if state.status == RunStatus::Paused {
+            draft.on_run(run, RunEvent::Resumed {});
+        }
         draft.on_run(run, RunEvent::Completed {});
         return close_run(draft, run);
     }

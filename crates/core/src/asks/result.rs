@@ -92,7 +92,9 @@ mod tests {
     use crate::command::Edit;
     use crate::definition::OnFailure;
     use crate::rows::Table;
-    use crate::testing::{Scene, approve, failing, form, revise, run_id, submit};
+    use crate::testing::{
+        Scene, approve, failing, form, pause, revise, roll_back, run_id, start_step, submit, undo,
+    };
     use crate::{Command, RunCommand, StreamId};
 
     #[test]
@@ -127,6 +129,31 @@ mod tests {
             "#]],
         );
         assert!(scene.pipeline().active.is_empty());
+    }
+
+    #[test]
+    fn the_last_approval_completes_a_paused_run_too() {
+        let mut scene = Scene::new().with_pipeline(&[form("A"), form("B")]).with_run();
+        scene.run(submit(1, 1, json!({"answer": "yes"})));
+        scene.run(approve(&scene, 1, 1));
+        scene.run(start_step(&scene, 1));
+        scene.run(submit(1, 2, json!({"answer": "yes"})));
+        // A pause that comes after a rollback stays when the rollback is undone.
+        scene.run(roll_back(1, 0));
+        scene.run(pause(1));
+        scene.run(undo(&scene));
+        assert_eq!(scene.status(1), "paused: x2 waiting_approval_to_complete");
+        scene.check(
+            approve(&scene, 1, 2),
+            expect![[r#"
+                run R1: Approved x2
+                run R1: ArtifactPromoted x2 a
+                run R1: ExecutionCompleted x2
+                run R1: Resumed
+                run R1: Completed
+                pipeline: RunClosed { run: R1 }
+            "#]],
+        );
     }
 
     #[test]

@@ -46,7 +46,7 @@ fn run_may(from: Is, to: Is) -> bool {
     match from {
         Is::NotStarted => matches!(to, Is::InProgress | Is::Aborted | Is::Failed),
         Is::InProgress => matches!(to, Is::Paused | Is::Completed | Is::Failed | Is::Aborted),
-        Is::Paused => matches!(to, Is::InProgress | Is::Completed | Is::Failed | Is::Aborted),
+        Is::Paused => matches!(to, Is::InProgress | Is::Failed | Is::Aborted),
         Is::Completed | Is::Failed | Is::Aborted => false,
     }
 }
