@@ -274,7 +274,9 @@ impl Client {
     /// What was answered can be read at once, by any reader.
     async fn look(&self, n: u64, receipt: &Receipt, command: CommandId, sent: &Sent) -> Result<(), Ended> {
         let home = &self.shared.home;
-        let rows = match home.log.read_all(Seq(receipt.first.0 - 1), 16).await {
+        // A row holds one event or more. A rollback writes a row for each run that it removes.
+        let most = u32::try_from(receipt.last.0 - receipt.first.0 + 1).unwrap_or(u32::MAX);
+        let rows = match home.log.read_all(Seq(receipt.first.0 - 1), most).await {
             Ok(rows) => rows,
             Err(error) => return violated(format!("the log cannot be read: {error}")),
         };

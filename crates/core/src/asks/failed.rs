@@ -51,7 +51,8 @@ pub(crate) fn answer(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rej
     let body = advance::body_of(draft, run, x)?;
     let (revision, attempt) =
         if revision { (execution.revision + 1, 1) } else { (execution.revision, execution.attempt + 1) };
-    advance::begin_attempt(draft, run, x, revision, attempt, &body)
+    advance::begin_attempt(draft, run, x, revision, attempt, &body)?;
+    resume_loops(draft, run)
 }
 
 /// The run continues without the result of the step.
@@ -61,7 +62,18 @@ fn skip(draft: &mut Draft<'_>, at: &Answered<'_>) -> Result<(), Rejection> {
     let execution = draft.execution(run, x)?;
     draft.on_run(run, RunEvent::PassedOver { x });
     go_on(draft, run)?;
-    advance::step_done(draft, run, execution.branch, &execution.place, &Map::new())
+    advance::step_done(draft, run, execution.branch, &execution.place, &Map::new())?;
+    resume_loops(draft, run)
+}
+
+/// Continues with loops that stopped between two passes. One at its limit asks for its pause again, which the answer has
+/// dropped: without this the run would wait at the limit without saying so.
+fn resume_loops(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
+    let state = draft.run(run)?;
+    if state.status == RunStatus::InProgress && !state.pause_requested {
+        advance::resume_loops(draft, run, None)?;
+    }
+    Ok(())
 }
 
 fn say(draft: &mut Draft<'_>, at: &Answered<'_>) {

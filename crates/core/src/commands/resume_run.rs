@@ -17,11 +17,15 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, decides: bool, max: Option<u32>
         RunStatus::InProgress if state.pause_requested && failed == 0 => {
             check_max(draft, run, max)?;
             draft.on_run(run, RunEvent::PauseDropped {});
-            advance::start_waiting(draft, run, decides)?;
-            return advance::resume_loops(draft, run, max);
+            return go_on(draft, run, decides, max);
         }
         // It pauses because a step failed while others still work.
         RunStatus::InProgress if state.pause_requested => return Err(wrong_run(draft, run, "resume")?),
+        // Nothing to resume, but a limit can still be raised.
+        RunStatus::InProgress if max.is_some() => {
+            check_max(draft, run, max)?;
+            return advance::resume_loops(draft, run, max);
+        }
         RunStatus::InProgress => return Ok(()),
         RunStatus::NotStarted | RunStatus::Completed | RunStatus::Failed | RunStatus::Aborted => {
             return Err(wrong_run(draft, run, "resume")?);
@@ -38,8 +42,14 @@ pub fn decide(draft: &mut Draft<'_>, run: RunId, decides: bool, max: Option<u32>
     }
     check_max(draft, run, max)?;
     draft.on_run(run, RunEvent::Resumed {});
+    go_on(draft, run, decides, max)
+}
+
+fn go_on(draft: &mut Draft<'_>, run: RunId, decides: bool, max: Option<u32>) -> Result<(), Rejection> {
     advance::start_waiting(draft, run, decides)?;
-    advance::resume_loops(draft, run, max)
+    advance::resume_loops(draft, run, max)?;
+    // A recovery can lead to the last node of a run. Without this the run would be in progress forever.
+    advance::settle(draft, run)
 }
 
 /// A limit that would change nothing is a mistake of the caller, who believes that the loop now makes more passes.

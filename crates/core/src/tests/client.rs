@@ -421,6 +421,24 @@ fn a_snapshot_with_a_folder_is_work() {
 }
 
 #[test]
+fn a_run_that_was_recovered_to_its_end_completes_when_it_is_resumed() {
+    let mut scene = chain(&with_notes());
+    for (parent, notes) in [(0, "first"), (1, "second"), (2, "third")] {
+        scene.run(hand_in(1, parent, 1, notes));
+    }
+    assert_eq!(scene.status(1), "completed");
+    scene.run(on_run(1, RunCommand::Recover(NodeNo(3))));
+    assert_eq!(scene.status(1), "paused");
+    scene.check(
+        resume(1),
+        expect![[r#"
+            run R1: Resumed
+            run R1: Completed
+        "#]],
+    );
+}
+
+#[test]
 fn a_fork_changes_no_front_that_was_there() {
     let mut scene = chain(&with_notes());
     scene.run(hand_in_with(1, 0, 1, "first", json!({"way": "first"})));

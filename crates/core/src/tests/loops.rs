@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use crate::event::RunEvent;
 use crate::plan::{AtLimit, Body, Count, Loop, OnError, Over, PlanKind, PlanStep};
-use crate::state::run::{Layer, RunStatus};
+use crate::state::run::{AskKind, Layer, RunStatus};
 use crate::testing::{
-    Scene, expr, node, on_run, outcome_done, outcome_failed, outcome_leaving, pause, plan_of, repeated,
+    Scene, When, expr, node, on_run, outcome_done, outcome_failed, outcome_leaving, pause, plan_of, repeated,
     resume, retry, start_plan, step, when,
 };
-use crate::{Event, Plan, RunCommand};
+use crate::{Answer, Event, Plan, RunCommand, Target};
 
 fn command() -> Body {
     Body::command(["any"])
@@ -193,6 +193,13 @@ fn passes_are_counted_when_the_loop_is_entered() {
     assert_eq!(scene.status(1), "completed");
 }
 
+/// The answer to the only open gate, which is about a failed step.
+fn answer_failed(scene: &Scene, option: &str) -> When {
+    let (gate, open) = scene.state(1).gates.iter().next().expect("a gate");
+    let answer = Answer::new(Target::Gate(*gate), AskKind::Failed, option);
+    on_run(1, RunCommand::Answer(Answer { digest: Some(open.digest), ..answer }))
+}
+
 fn limited(at_limit: AtLimit) -> Plan {
     let over = Over::While(expr(json!({"all": []})));
     let repeat = Loop { over, max: 2, at_limit, ..Loop::times(vec![step("work", &[])], 1) };
@@ -275,10 +282,54 @@ fn a_limit_can_be_raised_while_a_pass_is_under_way() {
     scene.run(outcome_done(&scene, 1, 1));
     scene.run(outcome_done(&scene, 1, 2));
     assert_eq!(scene.status(1), "in_progress: x3 in_progress");
+    // Nor does the run have to be asked to pause first.
+    scene.check(
+        resume(9),
+        expect![[r#"
+            run R1: FrontMoved
+        "#]],
+    );
+    scene.run(outcome_done(&scene, 1, 3));
+    assert_eq!(scene.status(1), "in_progress: x4 in_progress");
+    scene.check_code(resume(8), "invalid_fields");
     // A loop that does not wait at its limit keeps it.
     let mut scene = started(limited(AtLimit::Continue));
     scene.run(pause(1));
     scene.check_code(resume(3), "invalid_fields");
+}
+
+#[test]
+fn a_retry_beside_a_loop_at_its_limit_keeps_the_pause_of_the_loop() {
+    let over = Over::While(expr(json!({"all": []})));
+    let repeat = Loop { over, max: 1, at_limit: AtLimit::Pause, ..Loop::times(vec![step("work", &[])], 1) };
+    let beside = || {
+        let nodes = vec![node("loop", &[], PlanKind::Loop(repeat.clone())), step("beside", &[])];
+        let mut scene = started(of(nodes));
+        scene.run(outcome_failed(&scene, 1, 2));
+        scene.run(outcome_done(&scene, 1, 1));
+        assert_eq!(scene.status(1), "paused: x2 failed");
+        scene
+    };
+    let mut scene = beside();
+    scene.run(retry(1, 2));
+    scene.check(
+        outcome_done(&scene, 1, 2),
+        expect![[r#"
+        run R1: ExecutionCompleted x2
+        run R1: Paused LimitReached
+    "#]],
+    );
+    let mut scene = beside();
+    scene.check(
+        answer_failed(&scene, "skip"),
+        expect![[r#"
+        run R1: GateAnswered
+        run R1: PassedOver x2
+        run R1: Resumed
+        run R1: PauseAsked
+        run R1: Paused LimitReached
+    "#]],
+    );
 }
 
 #[test]
@@ -424,16 +475,10 @@ fn what_waits_for_others_survives_pauses_and_failures() {
 
 #[test]
 fn a_failed_step_outside_pipelines_can_be_left_out_or_end_the_run() {
-    let answer = |scene: &Scene, option: &str| {
-        let (gate, open) = scene.state(1).gates.iter().next().expect("a gate");
-        let target = crate::Target::Gate(*gate);
-        let answer = crate::Answer::new(target, crate::state::run::AskKind::Failed, option);
-        on_run(1, RunCommand::Answer(crate::Answer { digest: Some(open.digest), ..answer }))
-    };
     let mut scene = started(of(vec![step("a", &[]), step("b", &["a"])]));
     scene.run(outcome_failed(&scene, 1, 1));
     scene.check(
-        answer(&scene, "skip"),
+        answer_failed(&scene, "skip"),
         expect![[r#"
             run R1: GateAnswered
             run R1: PassedOver x1
@@ -444,11 +489,11 @@ fn a_failed_step_outside_pipelines_can_be_left_out_or_end_the_run() {
     );
     let mut scene = started(of(vec![step("a", &[]), step("b", &["a"])]));
     scene.run(outcome_failed(&scene, 1, 1));
-    let abort = answer(&scene, "abort");
+    let abort = answer_failed(&scene, "abort");
     scene.as_agent().check_code(abort, "not_a_person");
     scene.actor = crate::Actor::person("ann");
     scene.check(
-        answer(&scene, "abort"),
+        answer_failed(&scene, "abort"),
         expect![[r#"
             run R1: GateAnswered
             run R1: Aborted

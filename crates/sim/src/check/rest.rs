@@ -28,7 +28,9 @@ pub fn at_rest(mirror: &Mirror, now: Timestamp, working: &[(RunId, EffectId)]) -
         }
         let is_live = state.status == RunStatus::InProgress && state.gone.is_none();
         if is_live && effects.is_empty() && !waits_for_time && !waits_for_somebody(state) {
-            found.push(format!("I28: run {run} waits for nothing"));
+            let fronts: Vec<_> = state.live_branches().map(|(no, branch)| (no, &branch.front)).collect();
+            let at: Vec<_> = state.active().map(|(x, e)| (x, &e.place, e.state)).collect();
+            found.push(format!("I28: run {run} waits for nothing: {at:?}, fronts {fronts:#?}"));
         }
     }
     let mut once = BTreeSet::new();
