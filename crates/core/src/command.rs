@@ -120,6 +120,8 @@ pub enum RunCommand {
     },
     /// Ends it.
     Abort(Option<Arc<str>>),
+    /// Ends a run of a plan without steps.
+    Complete,
     /// Declares it failed.
     Fail(Option<Arc<str>>),
     /// Stops a step's work.

@@ -113,6 +113,7 @@ fn of_run(command: &RunCommand) -> Option<Role> {
         | RunCommand::Pause
         | RunCommand::Resume { .. }
         | RunCommand::Abort(_)
+        | RunCommand::Complete
         | RunCommand::Fail(_)
         | RunCommand::Cancel(_)
         | RunCommand::QueueNote { .. }

@@ -11,8 +11,13 @@ use common::{Home, chain, start_plan};
 use holdpoint_core::commands::record_outcome::{Collected, Outcome};
 use holdpoint_core::commands::restart_attempt::MAX_RESTARTS;
 use holdpoint_core::event::{Entry, Level, RunEvent, Usage};
-use holdpoint_core::state::run::RunStatus;
-use holdpoint_core::{Actor, Digest, Event, RunId, Seq, State, StreamId, Version, event};
+use holdpoint_core::plan::body::When;
+use holdpoint_core::state::RunState;
+use holdpoint_core::state::run::{AskKind, RunStatus};
+use holdpoint_core::{
+    Actor, Answer, Body, Command, Digest, Event, ExecNo, Plan, RunCommand, RunId, Seq, State, StreamId,
+    Version, event,
+};
 use holdpoint_engine::Engine;
 use holdpoint_engine::executor::{BuiltIn, Executor, Job};
 use holdpoint_store::memory::{Fault, Step};
@@ -266,4 +271,51 @@ async fn work_of_a_killed_process_is_restarted_and_not_for_ever() {
     assert_eq!((executor.seen(), error_type.as_str()), ((0, 0), "restarted_too_often"));
     assert!(message.contains("ended 4 times"), "{message}");
     running.abort();
+}
+
+/// Two steps beside each other: one always fails and is tried again, one needs an approval to start.
+fn beside_a_question() -> Plan {
+    let mut plan = common::retried(2);
+    plan.steps[1].after.clear();
+    let question = &plan.steps[1].id;
+    let mut body = Body::clone(&plan.bodies[question]);
+    body.policy.approve_start.when = When::Always;
+    plan.bodies.insert(question.clone(), Arc::new(body));
+    plan
+}
+
+/// Fails.
+struct Fails;
+
+impl Executor for Fails {
+    fn run(&self, _job: Job) -> BoxFuture<'static, Outcome> {
+        let failure = event::Failure::new("broken", "it breaks");
+        Box::pin(std::future::ready(Outcome::Failed {
+            failure,
+            artifacts: Vec::new(),
+            usage: Usage::default(),
+        }))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_ends_does_not_hide_work_that_another_one_made() {
+    let home = Home::new();
+    let (command, run_id) = start_plan(beside_a_question());
+    let (ending, other) = (home.engine_with(Arc::new(Fails)), home.idle_engine());
+    let (stop, running) = run(&ending);
+    ending.submit(ann(), None, command).await.expect("started");
+    let waits = |state: &RunState| state.owed.is_empty() && !state.timers.is_empty();
+    home.until(&ending, run_id, waits).await;
+    let loaded = other.run(run_id).await.expect("read").expect("a run");
+    let State::Run(state) = &loaded.state else { panic!("a run") };
+    let digest = state.gates.values().next().map(|gate| gate.digest);
+    let approve = Answer { digest, ..Answer::of(ExecNo(2), AskKind::Start, "approve") };
+    let approve = Command::Run(run_id, RunCommand::Answer(approve));
+    other.submit(ann(), None, approve).await.expect("approved");
+    // It has not seen the answer: it looks at what others write a few times a second.
+    stop.cancel();
+    running.await.expect("ended");
+    let due = home.open().claim(other.now(), 1, Some(run_id)).await.expect("claimed");
+    assert_eq!(due.len(), 1, "the approved step is due, and does not wait for the retry of the other");
 }

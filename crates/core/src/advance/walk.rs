@@ -498,7 +498,8 @@ pub fn settle(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
     // The run is where its current branch is; work on other branches keeps it open.
     let current = state.graph.branch(state.graph.current());
     let idle = current.is_none_or(Branch::is_done) && state.owed.is_empty();
-    if idle && state.status.is_active() {
+    // A run of a plan without steps ends only by command.
+    if idle && !draft.plan(run)?.nodes.is_empty() && state.status.is_active() {
         // A paused run takes an approval. Its last one leaves nothing to hold back.
         if state.status == RunStatus::Paused {
             draft.on_run(run, RunEvent::Resumed {});

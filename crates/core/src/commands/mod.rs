@@ -7,6 +7,7 @@ pub mod answer;
 pub mod apply_pipeline;
 pub mod begin_run;
 pub mod cancel_execution;
+pub mod complete_run;
 pub mod create_home;
 pub mod create_pipeline;
 pub mod delete_pipeline;
@@ -97,6 +98,7 @@ fn run(draft: &mut Draft<'_>, id: RunId, command: &RunCommand) -> Result<(), Rej
         RunCommand::Pause => pause_run::decide(draft, id),
         RunCommand::Resume { decides, max } => resume_run::decide(draft, id, *decides, *max),
         RunCommand::Abort(reason) => abort_run::decide(draft, id, reason.as_ref()),
+        RunCommand::Complete => complete_run::decide(draft, id),
         RunCommand::Fail(reason) => fail_run::decide(draft, id, reason.as_ref()),
         RunCommand::Cancel(x) => cancel_execution::decide(draft, id, *x),
         RunCommand::QueueNote { x, text } => queue_note::decide(draft, id, *x, text),

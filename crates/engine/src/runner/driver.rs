@@ -177,7 +177,7 @@ impl Drive {
             }
         }
         if self.doing.is_empty() && stopping {
-            self.give_back(state).await?;
+            self.give_back(&loaded).await?;
             return Ok(Looked::Done);
         }
         let timer = next_timer(state);
@@ -217,15 +217,27 @@ impl Drive {
     }
 
     /// A process that ends leaves what it has not started to others, who then need not take it for cut off.
-    async fn give_back(&mut self, state: &RunState) -> Result<(), SubmitError> {
-        let Some(due) = due(state, AT_ONCE) else { return Ok(()) };
-        if self.owed.iter().any(|(effect, _)| self.may_be_begun(&effect)) {
-            return Ok(());
+    async fn give_back(&mut self, loaded: &Arc<Loaded>) -> Result<(), SubmitError> {
+        let stream = StreamId::Run(self.run());
+        let mut loaded = loaded.clone();
+        loop {
+            let State::Run(state) = &loaded.state else { return Ok(()) };
+            self.compare(state);
+            let Some(due) = due(state, AT_ONCE) else { return Ok(()) };
+            if self.owed.iter().any(|(effect, _)| self.may_be_begun(&effect)) {
+                return Ok(());
+            }
+            let work = [None, Some(due)].map(|due| WorkChange { run: self.run(), due, take: false }).to_vec();
+            // Another process may have written to the run since it was read here. Without this its work would wait for
+            // the time that was next before.
+            let expect = vec![(stream, loaded.version)];
+            let append = Append { fence: Some(self.fence()), expect, work, ..Append::default() };
+            let engine = self.engine.clone();
+            match engine.log().append(append).await.map_err(|refused| engine.refused(refused)) {
+                Err(SubmitError::Contended) => loaded = engine.view(stream).await?,
+                given => return given.map(drop),
+            }
         }
-        let work = [None, Some(due)].map(|due| WorkChange { run: self.run(), due, take: false }).to_vec();
-        let append = Append { fence: Some(self.fence()), work, ..Append::default() };
-        let engine = self.engine.clone();
-        engine.log().append(append).await.map(drop).map_err(|refused| engine.refused(refused))
     }
 
     /// Whether this process, or an owner that died, may have started a piece of work.
