@@ -1,7 +1,8 @@
-//! Putting a question on the terminal. Whoever answers first decides: a question that was answered elsewhere
-//! meanwhile is given up.
+//! Putting a question on the terminal. The first answer decides: a question that was answered elsewhere meanwhile is
+//! withdrawn, and nothing that was typed for it reaches the next one.
 
 use std::io::{IsTerminal as _, Write as _};
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
@@ -10,12 +11,15 @@ use crate::client::{Api, Body, Waiter, Woken};
 use crate::output::Output;
 use crate::problem::{Failure, Problem};
 use crate::table::text_of;
-use crate::text;
+use crate::{terminal, text};
 
 /// How many lines of an output are shown.
 const LINES: usize = 8;
 /// The largest output whose first lines are shown.
 const LARGEST: u64 = 1024 * 1024;
+/// How long a question that replaces a withdrawn one is shown before it takes input: a person who was about to press
+/// Enter has read by then that the question is another one.
+const SETTLE: Duration = Duration::from_millis(700);
 
 /// Why there is no answer.
 pub enum Unanswered {
@@ -44,6 +48,8 @@ impl From<std::io::Error> for Unanswered {
 pub struct Asker<'a> {
     pub api: &'a Api,
     pub waiter: &'a mut Waiter,
+    /// Whether the question replaces one that was withdrawn while the person was asked.
+    pub replaces: bool,
 }
 
 /// Whether somebody sits there.
@@ -55,14 +61,19 @@ impl Asker<'_> {
     /// Asks what an execution waits for.
     pub fn ask(&mut self, execution: &Value, output: &mut Output<'_>) -> Result<Said, Unanswered> {
         let waiting = &execution["waiting_for"];
+        terminal::discard()?;
+        if self.replaces {
+            output.say("A new question. What you typed for the one before was discarded.");
+        }
         output.say(&text_of(&waiting["question"]));
         for reason in waiting["reasons"].as_array().into_iter().flatten() {
             output.say(&format!("  - {}", text_of(reason)));
         }
         match text_of(&waiting["kind"]).as_str() {
             "form" => self.form(execution, output),
-            "script_input" | "guidance" => Ok(Said::Text(self.line(execution, "your answer")?)),
-            "budget" => Ok(Said::Text(self.line(execution, "an amount, or stop")?)),
+            "script_input" => Ok(Said::Text(self.text(execution, output, "your answer")?)),
+            "guidance" => self.guidance(execution, output),
+            "budget" => Ok(Said::Text(self.text(execution, output, "an amount, or stop")?)),
             "choice" => {
                 let options = waiting["options"].as_array();
                 let labels: Vec<String> = options.into_iter().flatten().map(text_of).collect();
@@ -89,7 +100,7 @@ impl Asker<'_> {
         let options = [yes, no, "decide later"].map(str::to_owned);
         match self.pick(execution, output, &options)? {
             0 => Ok(Said::Yes),
-            1 => Ok(Said::No(self.line(execution, "feedback")?)),
+            1 => Ok(Said::No(self.text(execution, output, "feedback")?)),
             _ => Err(Unanswered::Later),
         }
     }
@@ -99,6 +110,32 @@ impl Asker<'_> {
         match self.pick(execution, output, &options)? {
             0 => Ok(Said::Yes),
             _ => Err(Unanswered::Later),
+        }
+    }
+
+    fn guidance(&mut self, execution: &Value, output: &mut Output<'_>) -> Result<Said, Unanswered> {
+        let options = ["try again, with guidance", "accept the result as it is", "stop", "decide later"];
+        match self.pick(execution, output, &options.map(str::to_owned))? {
+            0 => Ok(Said::Text(self.text(execution, output, "guidance")?)),
+            1 => Ok(Said::Option("accept".to_owned())),
+            2 => Ok(Said::Option("stop".to_owned())),
+            _ => Err(Unanswered::Later),
+        }
+    }
+
+    /// A line with something in it.
+    fn text(
+        &mut self,
+        execution: &Value,
+        output: &mut Output<'_>,
+        question: &str,
+    ) -> Result<String, Unanswered> {
+        loop {
+            let said = self.line(execution, question)?;
+            if !said.is_empty() {
+                return Ok(said);
+            }
+            output.say("an empty line is no answer");
         }
     }
 
@@ -118,6 +155,7 @@ impl Asker<'_> {
             let named = || options.iter().position(|option| option.eq_ignore_ascii_case(&said));
             match number.map(|number| number - 1).or_else(named) {
                 Some(picked) => return Ok(picked),
+                None if said.is_empty() => output.say("an empty line is no answer"),
                 None => output.say("that is not one of them"),
             }
         }
@@ -127,6 +165,7 @@ impl Asker<'_> {
         let waiting = &execution["waiting_for"];
         output.say(&text_of(&waiting["form"]["instructions"]));
         let (mut fields, mut files) = (Map::new(), Vec::new());
+        let mut has_typed = false;
         for field in waiting["form"]["input_fields"].as_array().into_iter().flatten() {
             let name = text_of(&field["name"]);
             let default = field.get("default").filter(|value| !value.is_null()).map(text_of);
@@ -149,11 +188,19 @@ impl Asker<'_> {
             if said.is_empty() {
                 continue;
             }
+            has_typed = true;
             if field["type"] == "file" {
                 files.push((name, said.into()));
             } else {
                 let value = typed(waiting, &name, &said);
                 fields.insert(name, value);
+            }
+        }
+        if !has_typed {
+            output.say("You typed nothing: the defaults are sent, if there are any.");
+            let options = ["send", "decide later"].map(str::to_owned);
+            if self.pick(execution, output, &options)? != 0 {
+                return Err(Unanswered::Later);
             }
         }
         Ok(Said::Fields(fields, files))
@@ -183,6 +230,12 @@ impl Asker<'_> {
 
     /// One line from the terminal.
     fn line(&mut self, execution: &Value, question: &str) -> Result<String, Unanswered> {
+        if std::mem::take(&mut self.replaces) {
+            if !self.api.pass(self.waiter, SETTLE) {
+                return Err(Unanswered::Interrupted);
+            }
+            terminal::discard()?;
+        }
         let mut err = std::io::stderr();
         write!(err, "{}: ", text::line(question))?;
         err.flush()?;

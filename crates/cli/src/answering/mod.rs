@@ -32,10 +32,14 @@ pub fn send(api: &Api, execution: &Value, said: Said, digest: Option<&str>) -> R
     let at = |action: &str| format!("/api/executions/{id}/{action}");
     let digest = digest.map_or_else(|| waiting["digest"].clone(), Value::from);
     match said {
-        // Yes to a step that waits for nothing else begins it, or tries it again.
+        // Yes to a step that waits for nothing else starts it, or tries it again. The answer names the gate, so that one
+        // that comes too late does not start another step.
         Said::Yes => match text_of(&waiting["kind"]).as_str() {
-            "start" => api.post("/api/executions/start", json!({"run_id": execution["run_id"]})),
-            "retry" => api.post(&at("retry"), json!({})),
+            option @ ("start" | "retry") => {
+                let gate = text_of(&waiting["gate_id"]);
+                api.post(&format!("/api/gates/{gate}/answer"), json!({"option": option, "digest": digest}))?;
+                api.get(&format!("/api/executions/{id}"))
+            }
             _ => api.post(&at("approve"), json!({"digest": digest})),
         },
         Said::Changed(edits) => {
@@ -43,16 +47,18 @@ pub fn send(api: &Api, execution: &Value, said: Said, digest: Option<&str>) -> R
                 edits.iter().map(|(name, text)| json!({"artifact_name": name, "content": text})).collect();
             api.post(&at("approve-complete"), json!({"digest": digest, "edits": edits}))
         }
-        Said::No(why) if why.trim().is_empty() => api.post(&at("reject"), json!({})),
-        Said::No(why) => api.post(&at("reject"), json!({"feedback": why})),
-        Said::Text(text) => api.post(&at("submit"), json!({"user_input": text})),
+        Said::No(why) if why.trim().is_empty() => api.post(&at("reject"), json!({"digest": digest})),
+        Said::No(why) => api.post(&at("reject"), json!({"feedback": why, "digest": digest})),
+        Said::Text(text) => api.post(&at("submit"), json!({"user_input": text, "digest": digest})),
         Said::Option(label) => {
             let gate = text_of(&waiting["gate_id"]);
             api.post(&format!("/api/gates/{gate}/answer"), json!({"option": label, "digest": digest}))
         }
-        Said::Fields(fields, files) if files.is_empty() => api.post(&at("submit"), json!({"fields": fields})),
+        Said::Fields(fields, files) if files.is_empty() => {
+            api.post(&at("submit"), json!({"fields": fields, "digest": digest}))
+        }
         Said::Fields(fields, files) => {
-            let (kind, body) = multipart(&fields, &files)?;
+            let (kind, body) = multipart(&fields, &files, &text_of(&digest))?;
             api.call("POST", &at("submit"), Body::Bytes(kind, body))
         }
     }
@@ -75,9 +81,11 @@ const BOUNDARY: &str = "holdpoint-7f0c3f3a9b1d4c55";
 fn multipart(
     fields: &Map<String, Value>,
     files: &[(String, PathBuf)],
+    digest: &str,
 ) -> Result<(&'static str, Vec<u8>), Problem> {
     let mut body = format!(
-        "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"fields\"\r\nContent-Type: application/json\r\n\r\n{}\r\n",
+        "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"digest\"\r\n\r\n{digest}\r\n\
+         --{BOUNDARY}\r\nContent-Disposition: form-data; name=\"fields\"\r\nContent-Type: application/json\r\n\r\n{}\r\n",
         Value::Object(fields.clone())
     )
     .into_bytes();

@@ -52,6 +52,17 @@ impl Api {
     pub fn wait(&self, waiter: &mut Waiter, asking: bool) -> Woken {
         self.runtime.block_on(waiter.next(asking))
     }
+
+    /// Lets time pass; false when somebody wants the command to end.
+    pub fn pass(&self, waiter: &mut Waiter, time: Duration) -> bool {
+        self.runtime.block_on(async {
+            tokio::select! {
+                biased;
+                () = waiter.signals.next() => false,
+                () = sleep(time) => true,
+            }
+        })
+    }
 }
 
 impl Waiter {

@@ -92,7 +92,7 @@ fn ask(api: &Api, execution: &Value, context: &mut Context<'_, '_>) -> Result<Sa
         return Err(Problem::usage("answer_missing", message, hint).into());
     }
     let mut waiter = api.waiter()?;
-    let asked = Asker { api, waiter: &mut waiter }.ask(execution, context.output);
+    let asked = Asker { api, waiter: &mut waiter, replaces: false }.ask(execution, context.output);
     asked.map_err(|why| match why {
         Unanswered::Failed(failure) => failure,
         Unanswered::Elsewhere => {

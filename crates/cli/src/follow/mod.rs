@@ -61,6 +61,8 @@ pub fn follow(
     let mut teller = Teller::new(&api, run, fresh, context.output.is_quiet())?;
     let asks = !args.non_interactive && !context.output.is_json() && answering::is_terminal();
     let path = format!("/api/runs/{}", path_part(run)?);
+    // A question that was withdrawn while the person was asked, so that the next one says that it is another one.
+    let mut withdrawn = false;
     loop {
         let now = api.get(&path)?;
         teller.tell(&api, &now, context.output)?;
@@ -86,8 +88,12 @@ pub fn follow(
                     })?;
                     continue;
                 }
-                let answered =
-                    if asks { ask(&api, &mut waiter, execution, context) } else { Err(Unanswered::Later) };
+                let answered = if asks {
+                    ask(&api, &mut waiter, execution, withdrawn, context)
+                } else {
+                    Err(Unanswered::Later)
+                };
+                withdrawn = matches!(answered, Err(Unanswered::Elsewhere));
                 match answered {
                     Ok(()) | Err(Unanswered::Elsewhere) => {}
                     Err(Unanswered::Interrupted) => return interrupted(api, run, context),
@@ -116,14 +122,20 @@ fn ask(
     api: &Api,
     waiter: &mut Waiter,
     execution: &Value,
+    replaces: bool,
     context: &mut Context<'_, '_>,
 ) -> Result<(), Unanswered> {
-    let said = Asker { api, waiter }.ask(execution, context.output)?;
+    let said = Asker { api, waiter, replaces }.ask(execution, context.output)?;
     match answering::send(api, execution, said, None) {
-        Ok(_) => {}
-        Err(problem) => context.output.problem(&problem),
+        Ok(_) => Ok(()),
+        Err(problem) => {
+            context.output.problem(&problem);
+            match &*problem.code {
+                "gate_answered" | "stale_decision" | "rolled_back" => Err(Unanswered::Elsewhere),
+                _ => Ok(()),
+            }
+        }
     }
-    Ok(())
 }
 
 /// Ends the command, not the run.

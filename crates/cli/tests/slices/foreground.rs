@@ -1,14 +1,11 @@
 //! Commands that do a run's work themselves, on a home without a server.
 
-use std::io::{Read as _, Write as _};
-use std::os::fd::OwnedFd;
-
 use serde_json::{Value, json};
 
 use crate::agents::{agentic, single};
-use crate::place::{Place, Ran};
+use crate::place::Place;
 use crate::provider::{Provider, Say, answers, call, text};
-use crate::server::{Server, form, id};
+use crate::server::{Server, id};
 
 /// A pipeline file with these checkpoints.
 fn file(place: &Place, checkpoints: &[Value]) -> String {
@@ -210,63 +207,4 @@ fn ctrl_c_ends_the_command_and_not_the_run() {
     let words: Vec<&str> = resume.split(' ').collect();
     place.run(&words).expect(0);
     assert!(provider.asked().len() <= 13);
-}
-
-/// Runs a command at a terminal of its own: each line is typed when what stands before it has been said.
-fn typed(place: &Place, arguments: &[&str], lines: &[(&str, &str)]) -> Ran {
-    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-
-    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
-    grantpt(&terminal).expect("granted");
-    unlockpt(&terminal).expect("unlocked");
-    let name = ptsname(&terminal, Vec::new()).expect("a name").into_string().expect("text");
-    let open = || -> OwnedFd {
-        std::fs::File::options().read(true).write(true).open(&name).expect("the other side").into()
-    };
-    let mut command = place.command(arguments);
-    let mut process = command.stdin(open()).stdout(open()).stderr(open()).spawn().expect("the binary runs");
-    drop(command);
-    let mut terminal = std::fs::File::from(terminal);
-    let (mut said, mut lines) = (String::new(), lines.iter());
-    let mut next = lines.next();
-    let mut bytes = [0; 4096];
-    // Reading fails when the last process on the other side has ended.
-    while let Ok(count) = terminal.read(&mut bytes) {
-        if count == 0 {
-            break;
-        }
-        said.push_str(&String::from_utf8_lossy(&bytes[..count]));
-        if let Some((wanted, line)) = next
-            && said.contains(wanted)
-        {
-            writeln!(terminal, "{line}").expect("typed");
-            said = said.split_off(said.find(wanted).expect("it is there") + wanted.len());
-            next = lines.next();
-        }
-    }
-    let exit = process.wait().expect("it ends").code();
-    Ran { exit, stdout: String::new(), stderr: said }
-}
-
-#[test]
-fn at_a_terminal_the_question_is_asked_right_there() {
-    let place = Place::new();
-    let file = file(&place, &[form("Goals")]);
-    let lines = [
-        ("1 to 3: ", "1"),
-        ("Answer (required): ", ""),
-        ("Answer (required): ", "first"),
-        ("1 to 3: ", "nonsense"),
-        ("1 to 3: ", "2"),
-        ("feedback: ", "more"),
-        ("Answer (required): ", "second"),
-        ("1 to 3: ", "1"),
-    ];
-    let ran = typed(&place, &["run", &file], &lines).expect(0);
-    assert!(ran.stderr.contains("v1 of “Work” is completed"), "{}", ran.stderr);
-    // Whoever wants to decide later finds the run waiting.
-    let later = typed(&place, &["run", "Work"], &[("1 to 3: ", "3")]).expect(3);
-    assert!(later.stderr.contains("next: holdpoint answer "), "{}", later.stderr);
-    let never = typed(&place, &["run", "Work", "--non-interactive"], &[]).expect(3);
-    assert!(never.stderr.contains("May “Goals” begin?"), "{}", never.stderr);
 }

@@ -7,6 +7,7 @@ mod exposure;
 mod place;
 mod provider;
 mod server;
+mod terminal;
 mod threats;
 
 mod agents;
