@@ -69,6 +69,9 @@ pub fn offers(
         servers: servers(settings, surroundings)?,
         pins: pins(home),
         minutes: settings.limits.max_checkpoint_timeout_minutes,
+        retries: settings.limits.max_retry_attempts,
+        retry_delay_seconds: u32::try_from(settings.execution.default_retry_delay_seconds)
+            .unwrap_or(u32::MAX),
         model: settings.llm.default_model.clone(),
         models: Providers::new(crate::worker::models(home, settings, surroundings)?),
     }))
@@ -80,6 +83,8 @@ struct Here {
     model: String,
     models: Providers,
     minutes: u64,
+    retries: u64,
+    retry_delay_seconds: u32,
 }
 
 impl Offers for Here {
@@ -99,6 +104,14 @@ impl Offers for Here {
 
     fn searches(&self, model: Option<&str>) -> Option<bool> {
         Some(self.models.can_search(model.unwrap_or(&self.model)))
+    }
+
+    fn most_retries(&self) -> Option<u64> {
+        Some(self.retries)
+    }
+
+    fn retry_delay_seconds(&self) -> u32 {
+        self.retry_delay_seconds
     }
 
     fn longest_minutes(&self) -> Option<u64> {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use holdpoint_core::facts::{NothingKnown, Offers};
 use holdpoint_core::{Actor, Command, HomeCommand};
@@ -16,7 +17,7 @@ use holdpoint_store_sqlite::{Options, SqliteLog};
 
 use crate::home::Home;
 use crate::problem::Problem;
-use crate::settings::{self, Files};
+use crate::settings::{self, Files, Logging, Settings};
 
 /// How a home is opened.
 pub struct HomeOptions {
@@ -32,6 +33,8 @@ pub struct HomeOptions {
     pub ids: Arc<dyn IdSource>,
     /// What the settings say about the files of pipelines.
     pub files: Files,
+    /// What the settings say about their logs.
+    pub logging: Logging,
     /// What is known of what agents can be given.
     pub offers: Arc<dyn Offers>,
 }
@@ -46,7 +49,29 @@ impl Default for HomeOptions {
             executor: Arc::new(BuiltIn),
             ids: Arc::new(RandomIds),
             files: Files::default(),
+            logging: Logging::default(),
             offers: Arc::new(NothingKnown),
+        }
+    }
+}
+
+impl HomeOptions {
+    /// What the settings say, for commands that only look and submit.
+    pub fn of(settings: &Settings) -> Self {
+        let readers = settings.database.db_pool_size as usize;
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let log = Options {
+            // Threads beyond two per core only wait for each other.
+            readers: readers.min(cores * 2),
+            patience: Duration::from_secs(settings.database.db_timeout_seconds),
+            ..Options::default()
+        };
+        Self {
+            log,
+            max_parallel: settings.execution.max_parallel as usize,
+            files: settings.files.clone(),
+            logging: settings.logging.clone(),
+            ..Self::default()
         }
     }
 }
@@ -64,7 +89,7 @@ pub struct OpenHome {
 /// Opens a home, and makes what is missing of it.
 pub async fn open_home(home: &Home, options: HomeOptions) -> Result<OpenHome, Problem> {
     home.create()?;
-    let HomeOptions { log, works, max_parallel, executor, ids, files, offers } = options;
+    let HomeOptions { log, works, max_parallel, executor, ids, files, logging, offers } = options;
     let log = Arc::new(SqliteLog::open(&home.path().join("db"), log).map_err(|e| cannot_open(home, &e))?);
     let blobs = LocalBlobs::open(&home.path().join("blobs"), log.clone());
     let blobs = Arc::new(blobs.map_err(|error| no_blobs(home, &error))?);
@@ -78,7 +103,11 @@ pub async fn open_home(home: &Home, options: HomeOptions) -> Result<OpenHome, Pr
         executor,
         works,
         max_parallel,
-        files: Some(tree_options(home, &files)),
+        files: Some(tree::Options {
+            log_bytes: logging.log_file_max_size_mb.saturating_mul(1024 * 1024),
+            log_backups: u32::try_from(logging.log_backup_count).unwrap_or(u32::MAX),
+            ..tree_options(home, &files)
+        }),
     });
     // A newer program knows tables that an older one did not write.
     if log.is_stale().await.map_err(|error| cannot_read(home, &error))? {
@@ -113,10 +142,10 @@ pub fn limits(settings: &settings::Limits) -> holdpoint_server::Limits {
 /// Where the files of pipelines are kept, and for how long.
 pub fn tree_options(home: &Home, files: &Files) -> tree::Options {
     tree::Options {
-        folder: home.path().join(&files.base_pipelines_path),
         clean_up: files.temp_cleanup_on_next_checkpoint,
         archive_days: files.archive_retention_days,
         error_days: files.error_retention_days,
+        ..tree::Options::new(home.path().join(&files.base_pipelines_path))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::definition::DEFAULT_RETRY_DELAY;
 use crate::plan::Evaluated;
 
 /// What a command is decided with.
@@ -53,6 +54,16 @@ pub trait Offers: Send + Sync {
 
     /// Whether a model can search the web by itself, or the usual one where none is named; none: nobody knows.
     fn searches(&self, model: Option<&str>) -> Option<bool>;
+
+    /// How often a step may be tried again by itself at most; none: nobody knows.
+    fn most_retries(&self) -> Option<u64> {
+        None
+    }
+
+    /// How many seconds a step waits before it is tried again, where its definition does not say.
+    fn retry_delay_seconds(&self) -> u32 {
+        DEFAULT_RETRY_DELAY
+    }
 
     /// How many minutes a step may take at most; none: nobody knows.
     fn longest_minutes(&self) -> Option<u64> {

@@ -24,13 +24,11 @@ pub fn slug(name: &str) -> String {
     if slug.is_empty() { "unnamed".to_owned() } else { slug.to_owned() }
 }
 
-/// Whether a name can stand in a file name as it is: no path, no control or direction characters, no
+/// Whether a name can stand in a file name as it is: no path, no control, direction or invisible characters, no
 /// leading dot, no name that a system reserves.
 pub fn is_plain_name(name: &str) -> bool {
     const RESERVED: [&str; 6] = ["con", "prn", "aux", "nul", "com1", "lpt1"];
-    let direction =
-        |c: char| matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let forbidden = |c: char| c.is_control() || direction(c) || "/\\:*?\"<>|".contains(c);
+    let forbidden = |c: char| c.is_control() || is_invisible(c) || "/\\:*?\"<>|".contains(c);
     !name.is_empty()
         && name.len() <= 120
         && name == name.trim()
@@ -38,6 +36,14 @@ pub fn is_plain_name(name: &str) -> bool {
         && !name.ends_with('.')
         && !name.contains(forbidden)
         && !RESERVED.contains(&name.to_ascii_lowercase().as_str())
+}
+
+/// Whether a character shows nothing, or changes the direction of others: two names that look the same would differ.
+pub fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+        | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// The folder of a run inside its pipeline: `runs/v2`.

@@ -53,7 +53,7 @@ pub fn unknown_key(wrong: &str, known: &[&str]) -> String {
 fn expected(message: &str) -> String {
     let found = ["invalid type: ", "invalid value: "].iter().find_map(|start| message.strip_prefix(start));
     match found.and_then(|rest| rest.rsplit_once(", expected ")) {
-        Some((found, wanted)) => format!("{} is expected, not {found}", plain(wanted)),
+        Some((found, wanted)) => format!("{} is expected, not {}", plain(wanted), plain(found)),
         None => message.to_owned(),
     }
 }
@@ -63,8 +63,8 @@ fn plain(wanted: &str) -> &str {
     match wanted {
         "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number from 0",
         "i8" | "i16" | "i32" | "i64" => "a whole number",
-        "a sequence" => "a list",
-        "a map" => "an object",
+        "a sequence" | "sequence" => "a list",
+        "a map" | "map" => "an object",
         _ if wanted.starts_with("struct ") => "an object",
         _ => wanted,
     }

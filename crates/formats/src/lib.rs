@@ -9,6 +9,7 @@
 
 pub mod dag;
 mod explain;
+pub mod objects;
 mod pipeline;
 mod problem;
 mod schema;

@@ -8,7 +8,7 @@ use axum::extract::rejection::{BytesRejection, FailedToBufferBody, PathRejection
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
-use holdpoint_formats::explain;
+use holdpoint_formats::{explain, objects};
 use serde::de::DeserializeOwned;
 
 use crate::problem::{Code, Problem};
@@ -39,7 +39,7 @@ where
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<Json<T>, Problem> {
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+    let value = objects::read(&mut deserializer).map_err(|error| {
         if error.inner().is_data() { invalid_field(&error) } else { malformed(error.inner()) }
     })?;
     deserializer.end().map_err(|error| malformed(&error))?;
@@ -48,7 +48,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<Json<T>, Problem> {
 
 /// Reads a value that was JSON before; what does not fit is named by its pointer.
 pub(crate) fn from_value<T: DeserializeOwned>(value: serde_json::Value) -> Result<T, Problem> {
-    serde_path_to_error::deserialize(value).map_err(|error| invalid_field(&error))
+    objects::read(value).map_err(|error| invalid_field(&error))
 }
 
 fn malformed(error: &serde_json::Error) -> Problem {

@@ -17,7 +17,7 @@ use rustix::fs::{FlockOperation, flock};
 use crate::schema;
 
 /// How long a lock that some other program holds is waited for.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(30);
 /// A WAL that grew because of a slow reader is cut back to this when it starts over.
 const WAL_KEPT: u32 = 32 * 1024 * 1024;
 /// The oldest SQLite that resets its WAL without a race.
@@ -34,6 +34,8 @@ pub(crate) struct Place {
     pub(crate) short: bool,
     /// SQLite's way to files, if not its usual one.
     pub(crate) vfs: Option<String>,
+    /// How long a statement waits for another program.
+    pub(crate) patience: Duration,
 }
 
 impl Place {
@@ -99,7 +101,7 @@ impl Place {
         let conn = opened.map_err(|error| failed(&error))?;
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, self.short)
             .map_err(|error| failed(&error))?;
-        conn.busy_timeout(PATIENCE).map_err(|error| failed(&error))?;
+        conn.busy_timeout(self.patience).map_err(|error| failed(&error))?;
         conn.set_prepared_statement_cache_capacity(256);
         set(&conn, "foreign_keys", false)?;
         set(&conn, "temp_store", 2)?;
@@ -209,7 +211,7 @@ mod tests {
     #[test]
     fn every_connection_syncs_its_commits() {
         let dir = tempfile::tempdir().expect("a folder");
-        let place = Place { dir: dir.path().to_owned(), short: false, vfs: None };
+        let place = Place { dir: dir.path().to_owned(), short: false, vfs: None, patience: PATIENCE };
         let turnstile = Turnstile::open(dir.path()).expect("a turnstile");
         let made = [place.found(&turnstile), place.reader(), place.checkpointer()];
         for conn in made {

@@ -36,6 +36,8 @@ pub struct Options {
     pub lease: Duration,
     /// How many threads read.
     pub readers: usize,
+    /// How long a statement waits for another program that writes.
+    pub patience: Duration,
     /// For commands that end soon: closing leaves the WAL to the next process.
     pub short: bool,
     /// The file may not have more pages (of 4 KiB) than this; beyond it the disk counts as full.
@@ -46,7 +48,14 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { lease: Duration::from_secs(30), readers: 2, short: false, max_pages: None, vfs: None }
+        Self {
+            lease: Duration::from_secs(30),
+            readers: 2,
+            patience: PATIENCE,
+            short: false,
+            max_pages: None,
+            vfs: None,
+        }
     }
 }
 
@@ -69,7 +78,12 @@ impl SqliteLog {
     pub fn open(dir: &Path, options: Options) -> Result<Self, StoreError> {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(dir);
         made.map_err(|error| StoreError::Io(format!("{}: {error}", dir.display())))?;
-        let place = Place { dir: dir.to_owned(), short: options.short, vfs: options.vfs.clone() };
+        let place = Place {
+            dir: dir.to_owned(),
+            short: options.short,
+            vfs: options.vfs.clone(),
+            patience: options.patience,
+        };
         let turnstile = Turnstile::open(dir)?;
         let conn = place.found(&turnstile)?;
         if let Some(pages) = options.max_pages {
@@ -89,7 +103,8 @@ impl SqliteLog {
             closed: Arc::clone(&closed),
             data_version: -1,
             pace: Pace::default(),
-            patience: PATIENCE,
+            patience: place.patience,
+            longest_patience: place.patience,
         };
         let desk = Arc::new(Desk::new(writer));
         let works = Arc::clone(&desk);

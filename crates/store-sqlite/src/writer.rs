@@ -19,7 +19,7 @@ use tokio::sync::{oneshot, watch};
 
 use crate::batch::{Books, Packed, remove_blobs};
 use crate::checkpoint::Checkpoints;
-use crate::connect::{PATIENCE, Turnstile, failed};
+use crate::connect::{Turnstile, failed};
 use crate::folds::{self, Head, Piece};
 use crate::follow::advance;
 use crate::keys::PackedReply;
@@ -88,6 +88,8 @@ pub(crate) struct Writer {
     pub(crate) pace: Pace,
     /// How long the connection waits for a lock of another program, as it was last told.
     pub(crate) patience: Duration,
+    /// How long it waits for another program at most.
+    pub(crate) longest_patience: Duration,
 }
 
 /// How long batches take, and how many were in the last one.
@@ -173,7 +175,7 @@ impl Writer {
     /// Writes a batch and answers its members; says whether more can follow.
     fn batch(&mut self, jobs: &mut [Job]) -> bool {
         let began = Instant::now();
-        if let Err(error) = self.be_patient(PATIENCE) {
+        if let Err(error) = self.be_patient(self.longest_patience) {
             refuse(jobs, || refused(&error));
             return true;
         }

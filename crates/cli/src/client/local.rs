@@ -95,7 +95,7 @@ impl Local {
     pub async fn open(home: &Home, context: &Context<'_, '_>) -> Result<Self, Problem> {
         let settings = context.settings(home, &[])?.settings;
         let offers = tool_servers::offers(home, &settings, context.surroundings())?;
-        let options = HomeOptions { files: settings.files.clone(), offers, ..HomeOptions::default() };
+        let options = HomeOptions { offers, ..HomeOptions::of(&settings) };
         let open = wiring::open_home(home, options).await?;
         Ok(Self::of(open, context.actor(), &settings, None))
     }
@@ -116,16 +116,7 @@ impl Local {
         offers: Arc<dyn Offers>,
         actor: Actor,
     ) -> Result<Self, Problem> {
-        let files = settings.files.clone();
-        let max_parallel = settings.execution.max_parallel as usize;
-        let options = HomeOptions {
-            works: Works::Own,
-            max_parallel,
-            executor,
-            files,
-            offers,
-            ..HomeOptions::default()
-        };
+        let options = HomeOptions { works: Works::Own, executor, offers, ..HomeOptions::of(settings) };
         let open = wiring::open_home(home, options).await?;
         let stop = CancellationToken::new();
         let ends = tokio::spawn({

@@ -134,14 +134,7 @@ pub async fn serve(
     let serving = tokio::spawn(server.run(app.clone(), stop.clone()));
     // The server answers meanwhile that it lives, and is not ready before the home is open.
     let executor = Arc::new(worker);
-    let options = HomeOptions {
-        works: Works::All,
-        max_parallel: settings.execution.max_parallel as usize,
-        executor,
-        files: settings.files,
-        offers,
-        ..HomeOptions::default()
-    };
+    let options = HomeOptions { works: Works::All, executor, offers, ..HomeOptions::of(&settings) };
     let open = wiring::open_home(home, options).await?;
     let OpenHome { engine, log, .. } = behind.0.get_or_init(|| open);
     let admin = keys::admit_admin(home, engine).await?;

@@ -97,3 +97,48 @@ fn slice_5_change_remove_and_reorder_checkpoints() {
     let refused = refused.refused(409, "runs_active");
     assert!(refused.to_string().contains(&id(&run["run_id"])), "{refused}");
 }
+
+#[test]
+fn settings_limit_retries_and_fill_in_the_delay() {
+    let settings = [
+        ("HOLDPOINT_LIMITS__MAX_RETRY_ATTEMPTS", "1"),
+        ("HOLDPOINT_EXECUTION__DEFAULT_RETRY_DELAY_SECONDS", "2"),
+    ];
+    let server = Server::start_with(&settings);
+    let made = server.pipeline(&[], false);
+    let path = format!("/api/pipelines/{}/checkpoints", id(&made["pipeline_id"]));
+    let mut step = form("A");
+    step["execution"]["retry_config"]["max_auto_retries"] = json!(2);
+    let refused = server.post(&path, &step).refused(422, "invalid_fields");
+    assert_eq!(refused["errors"][0]["message"], "at most 1, as limits.max_retry_attempts says");
+    step["execution"]["retry_config"]["max_auto_retries"] = json!(1);
+    let made = server.post(&path, &step).expect(201);
+    assert_eq!(made["execution"]["retry_config"]["retry_delay_seconds"], 2);
+}
+
+#[test]
+fn a_list_is_no_object() {
+    let server = Server::start();
+    server.post("/api/pipelines", &json!(["x"])).refused(422, "invalid_fields");
+    let made = server.pipeline(&[], false);
+    let path = format!("/api/pipelines/{}", id(&made["pipeline_id"]));
+    server.post("/api/runs", &json!([made["pipeline_id"]])).refused(422, "invalid_fields");
+    server.put(&path, &json!({"pipeline_name": "x", "config": [true]})).refused(422, "invalid_fields");
+    for (section, list) in [
+        ("/human_interaction", json!([true, true, 3])),
+        ("/execution/retry_config", json!([0, "pause_pipeline", 1])),
+        ("/inputs", json!([true, []])),
+        ("/output", json!([[], {"enabled": false}])),
+        ("/execution/human_only_config", json!(["Fill it in", [], false])),
+    ] {
+        let mut step = form("A");
+        *step.pointer_mut(section).expect("a section") = list;
+        let refused = server.post(&format!("{path}/checkpoints"), &step).refused(422, "invalid_fields");
+        assert_eq!(refused["errors"][0]["pointer"], section, "{refused:#}");
+    }
+    for name in ["zero\u{200b}width", "soft\u{ad}hyphen", "mark\u{feff}"] {
+        let mut step = form("A");
+        step["execution"]["human_only_config"]["artifact_name"] = json!(name);
+        server.post(&format!("{path}/checkpoints"), &step).refused(422, "invalid_fields");
+    }
+}

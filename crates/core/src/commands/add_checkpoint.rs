@@ -37,7 +37,7 @@ pub fn decide(draft: &mut Draft<'_>, id: PipelineId, command: &AddCheckpoint) ->
     let warnings = check_new(facts, pipeline, &command.definition, position as usize, None)?;
     let checkpoint = CheckpointId(draft.ids.mint());
     let mut definition = command.definition.clone();
-    fill_ids(&mut draft.ids, &mut definition, None);
+    fill_in(draft, &mut definition, None);
     let definition = Arc::new(definition);
     draft.on_pipeline(id, PipelineEvent::CheckpointAdded { checkpoint, position, definition, warnings });
     draft.reply.checkpoint = Some(checkpoint);
@@ -79,12 +79,19 @@ pub(super) fn check(
     if found.errors.is_empty() { Ok(found.warnings) } else { Err(Rejection::Invalid(found.errors)) }
 }
 
-/// Gives ids to what has none: those of the definition before, matched by name, else new ones.
-pub(super) fn fill_ids(
-    ids: &mut Ids,
+/// Fills in what a definition leaves out: ids, and what the settings say.
+pub(super) fn fill_in(
+    draft: &mut Draft<'_>,
     definition: &mut CheckpointDefinition,
     before: Option<&CheckpointDefinition>,
 ) {
+    let delay = &mut definition.execution.retry_config.retry_delay_seconds;
+    *delay = delay.or_else(|| Some(draft.facts.offers.retry_delay_seconds()));
+    fill_ids(&mut draft.ids, definition, before);
+}
+
+/// Gives ids to what has none: those of the definition before, matched by name, else new ones.
+fn fill_ids(ids: &mut Ids, definition: &mut CheckpointDefinition, before: Option<&CheckpointDefinition>) {
     for artifact in &mut definition.output.artifacts {
         let known = before.and_then(|b| b.output.artifacts.iter().find(|a| a.name == artifact.name));
         let known = known.and_then(|a| a.artifact_id);

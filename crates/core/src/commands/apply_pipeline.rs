@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::add_checkpoint::{MAX_CHECKPOINTS, fill_ids};
+use super::add_checkpoint::{MAX_CHECKPOINTS, fill_in};
 use super::{create_pipeline, delete_pipeline, update_pipeline};
 use crate::decision::Draft;
 use crate::definition::{
@@ -143,7 +143,7 @@ fn recognise(
         let id = known.as_ref().map_or_else(|| CheckpointId(draft.ids.mint()), |(id, _)| *id);
         let before = known.map(|(_, definition)| definition);
         let mut definition = asked.definition.clone();
-        fill_ids(&mut draft.ids, &mut definition, before.as_deref());
+        fill_in(draft, &mut definition, before.as_deref());
         wanted.push(Wanted { id, before, definition, warnings: Vec::new() });
     }
     wanted

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::add_checkpoint::{check_new, fill_ids};
+use super::add_checkpoint::{check_new, fill_in};
 use super::remove_checkpoint::check_order;
 use crate::decision::Draft;
 use crate::definition::{CheckpointDefinition, Compiled};
@@ -46,7 +46,7 @@ pub fn decide(draft: &mut Draft<'_>, id: PipelineId, command: &UpdateCheckpoint)
     let (facts, at) = (draft.facts, position as usize);
     let warnings = check_new(facts, &pipeline, &command.definition, at, Some(checkpoint))?;
     let mut definition = command.definition.clone();
-    fill_ids(&mut draft.ids, &mut definition, Some(&before));
+    fill_in(draft, &mut definition, Some(&before));
     if definition != *before {
         check_later(&pipeline, checkpoint, &definition)?;
         let definition = Arc::new(definition);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{
-    CheckpointDefinition, Inputs, Mode, OnFailure, OnValidationFailure, Output, Strictness, Validation,
-    ValidationMode,
+    CheckpointDefinition, DEFAULT_RETRY_DELAY, Inputs, Mode, OnFailure, OnValidationFailure, Output,
+    Strictness, Validation, ValidationMode,
 };
 use crate::StepId;
 use crate::event::Text;
@@ -147,7 +147,7 @@ fn policy(definition: &CheckpointDefinition, work: &Work) -> Policy {
         approve_complete: approval(people.requires_approval_to_complete),
         max_attempts: execution.retry_config.max_auto_retries + 1,
         max_revisions: people.max_revision_iterations,
-        retry_delay_seconds: execution.retry_config.retry_delay_seconds,
+        retry_delay_seconds: execution.retry_config.retry_delay_seconds.unwrap_or(DEFAULT_RETRY_DELAY),
         timeout: limit.map(|(minutes, then)| (u64::from(minutes) * 60, after_failure(then))),
         on_failure: after_failure(execution.retry_config.on_failure),
         on_check: on_check(&definition.output.validation).unwrap_or_default(),

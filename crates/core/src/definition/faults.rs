@@ -279,7 +279,7 @@ fn limits(errors: &mut Vec<Fault>, definition: &CheckpointDefinition) {
     if retry.max_auto_retries > 5 {
         errors.push(Fault::at("/execution/retry_config/max_auto_retries", "between 0 and 5"));
     }
-    if retry.retry_delay_seconds > 86_400 {
+    if retry.retry_delay_seconds > Some(86_400) {
         errors.push(Fault::at("/execution/retry_config/retry_delay_seconds", "at most one day"));
     }
     let timeout = &definition.execution.timeout_config;

@@ -271,6 +271,9 @@ pub struct InputField {
     pub validation: Option<String>,
 }
 
+/// How many seconds a step waits before it is tried again, where nothing says.
+pub const DEFAULT_RETRY_DELAY: u32 = 5;
+
 /// What happens when a step has failed for good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -284,12 +287,9 @@ pub enum OnFailure {
 pub struct RetryConfig {
     pub max_auto_retries: u32,
     pub on_failure: OnFailure,
-    #[serde(default = "five_seconds")]
-    pub retry_delay_seconds: u32,
-}
-
-fn five_seconds() -> u32 {
-    5
+    /// Filled in from the settings when the definition is saved without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_delay_seconds: Option<u32>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]

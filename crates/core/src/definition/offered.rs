@@ -1,4 +1,4 @@
-//! What is wrong with the tools and the time that a definition wants, as far as it is known what there is.
+//! What is wrong with the tools, the time and the retries that a definition wants, as far as it is known what there is.
 
 use super::{AgentConfig, CheckpointDefinition, Fault, Findings};
 use crate::facts::{Offers, ToolServer};
@@ -6,7 +6,7 @@ use crate::facts::{Offers, ToolServer};
 /// The tools that are built in.
 pub const TOOLS: [&str; 3] = ["web_search", "code_execution", "file_operations"];
 
-/// Looks up every tool, and the time. A name that nothing stands behind is an error where it is known what there is, and
+/// Looks up every tool, the time and the retries. A name that nothing stands behind is an error where it is known what there is, and
 /// else a warning: the tool must then come from a server that is configured where the work is done.
 pub fn examine_offered(definition: &CheckpointDefinition, offers: &dyn Offers) -> Findings {
     let mut found = Findings::default();
@@ -17,6 +17,11 @@ pub fn examine_offered(definition: &CheckpointDefinition, offers: &dyn Offers) -
     {
         let message = format!("at most {most}, as limits.max_checkpoint_timeout_minutes says");
         found.errors.push(Fault::at("/execution/timeout_config/timeout_minutes", message));
+    }
+    let retries = definition.execution.retry_config.max_auto_retries;
+    if let Some(most) = offers.most_retries().filter(|most| u64::from(retries) > *most) {
+        let message = format!("at most {most}, as limits.max_retry_attempts says");
+        found.errors.push(Fault::at("/execution/retry_config/max_auto_retries", message));
     }
     let Some(config) = &definition.execution.agent_config else { return found };
     for (i, tool) in config.tools.iter().enumerate().filter(|(_, tool)| !tool.trim().is_empty()) {

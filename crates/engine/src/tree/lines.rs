@@ -1,6 +1,6 @@
 //! `system.log`: one line per event of a pipeline and its runs, for people who look into the folder.
 //!
-//! It only grows, up to a size at which it is put beside the next one. The last line says how far it is, so that
+//! It only grows, up to a size at which it becomes `system.log.1` and the ones before get the next numbers. The last line says how far it is, so that
 //! whoever writes next goes on from there, and a log that was deleted is begun anew.
 
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -16,12 +16,19 @@ use crate::Engine;
 
 const FOLDER: &str = ".pipeline_system/logs";
 const NAME: &str = "system.log";
-/// A log of this size is put aside as the one before.
-const MAX_BYTES: u64 = 8 * 1024 * 1024;
 /// How many rows a log that was lost, or has fallen behind, is begun with.
 const MAX_ROWS: usize = 5_000;
 /// How many rows are read at once.
 const PAGE: u32 = 200;
+
+/// How much of a log is kept.
+#[derive(Clone, Copy)]
+pub(super) struct Kept {
+    /// The size at which it is put aside.
+    pub(super) bytes: u64,
+    /// How many are kept that were put aside.
+    pub(super) backups: u32,
+}
 
 /// Text from anywhere on one line, without anything that a terminal would obey.
 pub(super) fn one_line(text: &str) -> String {
@@ -30,7 +37,12 @@ pub(super) fn one_line(text: &str) -> String {
 
 impl Engine {
     /// Adds the lines of what happened since the last one.
-    pub(super) async fn write_lines(&self, id: PipelineId, root: Arc<Folder>) -> Result<(), TreeError> {
+    pub(super) async fn write_lines(
+        &self,
+        id: PipelineId,
+        root: Arc<Folder>,
+        kept: Kept,
+    ) -> Result<(), TreeError> {
         let folder = root.clone();
         let last = blocking(move || last_position(&folder)).await?;
         let mut rows: Vec<Row> = Vec::new();
@@ -50,7 +62,7 @@ impl Engine {
             return Ok(());
         }
         let text: String = rows.iter().rev().flat_map(lines).collect();
-        Ok(blocking(move || append(&root, &text)).await?)
+        Ok(blocking(move || append(&root, &text, kept)).await?)
     }
 }
 
@@ -83,12 +95,12 @@ fn last_position(root: &Folder) -> io::Result<Seq> {
     Ok(Seq(last.unwrap_or(0)))
 }
 
-fn append(root: &Folder, text: &str) -> io::Result<()> {
+fn append(root: &Folder, text: &str, kept: Kept) -> io::Result<()> {
     let folder = root.make(FOLDER)?;
     let mut file = folder.append(NAME)?;
     let size = file.seek(SeekFrom::End(0))?;
-    if size > MAX_BYTES {
-        folder.move_over(NAME, &folder, "system.log.1")?;
+    if size > kept.bytes {
+        rotate(&folder, kept.backups)?;
         file = folder.append(NAME)?;
     } else if size > 0 {
         // A line that was cut off stays, on a line of its own.
@@ -100,4 +112,42 @@ fn append(root: &Folder, text: &str) -> io::Result<()> {
         }
     }
     file.write_all(text.as_bytes())
+}
+
+/// Gives every log the next number; the oldest one is lost.
+fn rotate(folder: &Folder, backups: u32) -> io::Result<()> {
+    let name = |number| if number == 0 { NAME.to_owned() } else { format!("{NAME}.{number}") };
+    if backups == 0 {
+        return folder.remove(NAME).map(drop);
+    }
+    for number in (0..backups).rev() {
+        match folder.move_over(&name(number), folder, &name(number + 1)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_log_is_put_aside_and_the_oldest_is_lost() {
+        let home = tempfile::tempdir().expect("a folder");
+        let root = Folder::open_base(home.path()).expect("opened");
+        let kept = Kept { bytes: 4, backups: 2 };
+        for text in ["first\n", "second\n", "third\n", "fourth\n"] {
+            append(&root, text, kept).expect("written");
+        }
+        let read = |name: &str| std::fs::read_to_string(home.path().join(FOLDER).join(name));
+        assert_eq!(read("system.log").expect("there"), "fourth\n");
+        assert_eq!(read("system.log.1").expect("there"), "third\n");
+        assert_eq!(read("system.log.2").expect("there"), "second\n");
+        assert!(read("system.log.3").is_err());
+        append(&root, "fifth\n", Kept { bytes: 4, backups: 0 }).expect("written");
+        assert_eq!(read("system.log").expect("there"), "fifth\n");
+        assert_eq!(read("system.log.1").expect("there"), "third\n");
+    }
 }

@@ -52,12 +52,23 @@ pub struct Options {
     pub archive_days: u64,
     /// For how many days the folder of a failed execution is kept.
     pub error_days: u64,
+    /// The size at which a `system.log` is put aside.
+    pub log_bytes: u64,
+    /// How many of those that were put aside are kept.
+    pub log_backups: u32,
 }
 
 impl Options {
     /// The documented defaults, for a folder.
     pub fn new(folder: PathBuf) -> Self {
-        Self { folder, clean_up: true, archive_days: ARCHIVE_DAYS, error_days: 90 }
+        Self {
+            folder,
+            clean_up: true,
+            archive_days: ARCHIVE_DAYS,
+            error_days: 90,
+            log_bytes: 50 * 1024 * 1024,
+            log_backups: 5,
+        }
     }
 
     /// The time before which failed executions have no folder any more.

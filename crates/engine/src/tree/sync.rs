@@ -15,9 +15,10 @@ use tokio::runtime::Handle;
 
 use super::apply::{Applied, How, Unit, apply};
 use super::folder::Folder;
+use super::lines::Kept;
 use super::manifest::{Found, Manifest};
 use super::place::{apart, blocking};
-use super::{Tree, TreeError};
+use super::{Options, Tree, TreeError};
 use crate::Engine;
 
 /// The unit of the pipeline itself; a run's is named after the run.
@@ -132,7 +133,9 @@ impl Engine {
             synced.add(applied);
         }
         if !how.dry {
-            self.write_lines(id, root.clone()).await?;
+            let Options { log_bytes, log_backups, .. } = *tree.options();
+            let kept = Kept { bytes: log_bytes, backups: log_backups };
+            self.write_lines(id, root.clone(), kept).await?;
             self.record_found(id, &root, &synced.found, told).await?;
         }
         drop(held);

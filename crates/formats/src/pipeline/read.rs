@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::explain::explain;
+use crate::objects;
 use crate::problem::{Places, Problem};
 use crate::tree::{self, Syntax};
 
@@ -129,7 +130,7 @@ const MAX_UNKNOWN: usize = 20;
 /// again, so that all of them are named.
 fn take<T: DeserializeOwned>(mut value: Value, base: &str, faults: &mut Vec<Fault>) -> Option<T> {
     for _ in 0..MAX_UNKNOWN {
-        let error = match serde_path_to_error::deserialize(&value) {
+        let error = match objects::read(&value) {
             Ok(read) => return Some(read),
             Err(error) => error,
         };

@@ -136,7 +136,7 @@ fn drop_delays(pipeline: &mut PipelineState) -> bool {
     for body in pipeline.checkpoints.values().map(|checkpoint| checkpoint.body) {
         let Some(compiled) = pipeline.bodies.get_mut(&body) else { continue };
         let mut definition = CheckpointDefinition::clone(compiled.definition());
-        changed |= std::mem::take(&mut definition.execution.retry_config.retry_delay_seconds) > 0;
+        changed |= definition.execution.retry_config.retry_delay_seconds.replace(0) != Some(0);
         *compiled = Compiled::new(definition.into());
     }
     changed

@@ -70,7 +70,7 @@ fn soften(pipeline: &mut PipelineState) {
         let Some(body) = pipeline.checkpoints.get(&id).map(|checkpoint| checkpoint.body) else { continue };
         if let Some(compiled) = pipeline.bodies.get_mut(&body) {
             let mut definition = CheckpointDefinition::clone(compiled.definition());
-            definition.execution.retry_config.retry_delay_seconds = 0;
+            definition.execution.retry_config.retry_delay_seconds = Some(0);
             definition.execution.budget = None;
             for approver in &mut definition.human_interaction.approvers {
                 if !approver.ends_with(" (replay)") {
