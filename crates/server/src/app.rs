@@ -45,6 +45,8 @@ pub struct App {
 struct Inner {
     health: Box<dyn Health>,
     engine: OnceLock<Engine>,
+    /// Why the engine is not to be used any more.
+    closed: OnceLock<String>,
     access: Access,
     dry_runs: OnceLock<Box<dyn DryRuns>>,
     streams: Arc<Semaphore>,
@@ -63,6 +65,7 @@ impl App {
         let inner = Inner {
             health: Box::new(health),
             engine: OnceLock::new(),
+            closed: OnceLock::new(),
             access: Access::default(),
             dry_runs: OnceLock::new(),
             streams: Arc::new(Semaphore::new(STREAMS)),
@@ -81,8 +84,18 @@ impl App {
         let _ = self.inner.engine.set(engine);
     }
 
+    /// From now on the routes answer that the server is not ready, and why.
+    pub fn close(&self, reason: String) {
+        // The first reason stays.
+        let _ = self.inner.closed.set(reason);
+    }
+
     /// The engine, for looking. Changes go through [`Caller::submit`] alone.
     pub fn engine(&self) -> Result<&Engine, Problem> {
+        if let Some(reason) = self.inner.closed.get() {
+            return Err(Problem::not_ready(reason)
+                .hint("Stop this server, look at the folder of its home, and start it again."));
+        }
         self.inner.engine.get().ok_or_else(|| Problem::not_ready("the home is being opened"))
     }
 

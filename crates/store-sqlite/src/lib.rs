@@ -12,6 +12,7 @@ mod checkpoint;
 mod connect;
 mod folds;
 mod follow;
+mod identity;
 mod integrity;
 mod keys;
 mod log;

@@ -21,6 +21,7 @@ use crate::checkpoint::Checkpoints;
 use crate::connect::{PATIENCE, Place, Turnstile, failed};
 use crate::folds::{Head, PIECE, Piece, Seal};
 use crate::follow::Follower;
+use crate::identity::Identity;
 use crate::integrity::{self, Holder, Integrity};
 use crate::keys::PackedReply;
 use crate::owners::{Owner, Witness};
@@ -66,6 +67,8 @@ pub struct SqliteLog {
     witness: Witness,
     head: watch::Sender<Seq>,
     closed: Arc<AtomicBool>,
+    /// None where SQLite reaches the file in another way than by its name.
+    identity: Option<Identity>,
     follower: Mutex<Option<Follower>>,
     readers: Option<Readers>,
     desk: Arc<Desk>,
@@ -94,6 +97,10 @@ impl SqliteLog {
         let (id, witness) = (owner.id, owner.witness.clone());
         let (head, _) = watch::channel(Seq(last));
         let closed = Arc::<AtomicBool>::default();
+        let identity = match place.vfs {
+            None => Some(Identity::of(&place.file()).map_err(|error| StoreError::Io(error.to_string()))?),
+            Some(_) => None,
+        };
         let writer = Writer {
             conn,
             books: Books::new(owner),
@@ -101,6 +108,7 @@ impl SqliteLog {
             checkpoints: Checkpoints::new(place.clone()),
             head: head.clone(),
             closed: Arc::clone(&closed),
+            identity: identity.clone(),
             data_version: -1,
             pace: Pace::default(),
             patience: place.patience,
@@ -119,6 +127,7 @@ impl SqliteLog {
             witness,
             head,
             closed,
+            identity,
             follower: Mutex::default(),
             desk,
             writer: Some(writer),
@@ -188,6 +197,11 @@ impl SqliteLog {
     /// Whether a commit has failed: nothing more is written or read, and the process must end.
     pub fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
+    }
+
+    /// Whether the database was deleted or replaced since it was opened: what this handle writes is lost then.
+    pub fn is_displaced(&self) -> bool {
+        self.identity.as_ref().is_some_and(|identity| !identity.is_there())
     }
 
     fn readers(&self) -> Result<&Readers, StoreError> {

@@ -22,6 +22,7 @@ use crate::checkpoint::Checkpoints;
 use crate::connect::{Turnstile, failed};
 use crate::folds::{self, Head, Piece};
 use crate::follow::advance;
+use crate::identity::Identity;
 use crate::keys::PackedReply;
 use crate::queue::Queue;
 use crate::rebuild;
@@ -75,6 +76,17 @@ enum Failed {
     Before(rusqlite::Error),
     /// The commit may or may not have happened.
     InCommit(rusqlite::Error),
+    /// It was committed to a file that its name does not lead to any more.
+    Displaced,
+}
+
+impl std::fmt::Display for Failed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Before(error) | Self::InCommit(error) => error.fmt(f),
+            Self::Displaced => f.write_str("the database was deleted or replaced"),
+        }
+    }
 }
 
 pub(crate) struct Writer {
@@ -84,6 +96,7 @@ pub(crate) struct Writer {
     pub(crate) checkpoints: Checkpoints,
     pub(crate) head: watch::Sender<Seq>,
     pub(crate) closed: Arc<AtomicBool>,
+    pub(crate) identity: Option<Identity>,
     pub(crate) data_version: i64,
     pub(crate) pace: Pace,
     /// How long the connection waits for a lock of another program, as it was last told.
@@ -187,24 +200,36 @@ impl Writer {
             }
         };
         self.checkpoints.finish(&self.conn);
-        let tried = attempt(&self.conn, &mut self.books, &mut self.data_version, &self.head, jobs);
+        let tried = attempt(
+            &self.conn,
+            &mut self.books,
+            &mut self.data_version,
+            &self.head,
+            self.identity.as_ref(),
+            jobs,
+        );
         let outcome = match tried {
             Err(Failed::Before(error)) if jobs.len() == 1 => {
                 refuse(jobs, || refused(&error));
                 Ok(())
             }
             Err(Failed::Before(_)) => jobs.chunks_mut(1).try_for_each(|job| {
-                match attempt(&self.conn, &mut self.books, &mut self.data_version, &self.head, job) {
+                match attempt(
+                    &self.conn,
+                    &mut self.books,
+                    &mut self.data_version,
+                    &self.head,
+                    self.identity.as_ref(),
+                    job,
+                ) {
                     Err(Failed::Before(error)) => {
                         refuse(job, || refused(&error));
                         Ok(())
                     }
-                    Err(Failed::InCommit(error)) => Err(error),
-                    Ok(()) => Ok(()),
+                    uncertain => uncertain,
                 }
             }),
-            Err(Failed::InCommit(error)) => Err(error),
-            Ok(()) => Ok(()),
+            uncertain => uncertain,
         };
         drop(turn);
         self.ended(jobs, began, outcome, true)
@@ -221,13 +246,19 @@ impl Writer {
         }
         let Some(turn) = self.turnstile.try_pass() else { return Some(false) };
         let jobs = std::slice::from_mut(job);
-        let tried = attempt(&self.conn, &mut self.books, &mut self.data_version, &self.head, jobs);
+        let tried = attempt(
+            &self.conn,
+            &mut self.books,
+            &mut self.data_version,
+            &self.head,
+            self.identity.as_ref(),
+            jobs,
+        );
         drop(turn);
         let outcome = match tried {
             // The thread tries it once more, with patience.
             Err(Failed::Before(_)) => return Some(false),
-            Err(Failed::InCommit(error)) => Err(error),
-            Ok(()) => Ok(()),
+            uncertain => uncertain,
         };
         self.ended(jobs, began, outcome, false).then_some(true)
     }
@@ -245,7 +276,7 @@ impl Writer {
         &mut self,
         jobs: &mut [Job],
         began: Instant,
-        outcome: Result<(), rusqlite::Error>,
+        outcome: Result<(), Failed>,
         may_wait: bool,
     ) -> bool {
         self.pace.took(began.elapsed(), jobs.len());
@@ -287,6 +318,7 @@ fn attempt(
     books: &mut Books,
     data_version: &mut i64,
     head: &watch::Sender<Seq>,
+    identity: Option<&Identity>,
     jobs: &mut [Job],
 ) -> Result<(), Failed> {
     run("BEGIN IMMEDIATE", conn).map_err(Failed::Before)?;
@@ -303,6 +335,10 @@ fn attempt(
         take_back(conn, books);
         // A full disk refuses the frames before the one that commits; everything else is uncertain.
         return Err(if room { Failed::Before(error) } else { Failed::InCommit(error) });
+    }
+    // After the commit, because the file may be replaced during it.
+    if identity.is_some_and(|identity| !identity.is_there()) {
+        return Err(Failed::Displaced);
     }
     if let Ok(last) = books.last(conn) {
         advance(head, last);

@@ -41,6 +41,9 @@ const CLEAN_UP_AFTER: Duration = Duration::from_hours(1);
 /// How soon it is noticed that the store has stopped.
 const LOOK: Duration = Duration::from_millis(100);
 
+/// Why requests are refused; it names no path, because clients read it.
+const DISPLACED: &str = "the home was deleted or replaced while the server was running";
+
 /// Start the server
 ///
 /// It prints its address. SIGTERM or SIGINT stops it: requests and work that have begun come to their end for up
@@ -144,18 +147,29 @@ pub async fn serve(
         let sandbox = machine.found().await.sandbox.level();
         tracing::info!(%sandbox, "what foreign code is confined by");
     });
-    let mut working = tokio::spawn(work(serving, engine.clone(), stop.clone()));
+    let works = stop.child_token();
+    let mut working = tokio::spawn(work(serving, engine.clone(), works.clone()));
     let open = Open { engine, address, app: &app, admin };
     let greeted = tokio::select! {
         greeted = greet(open, context) => greeted.map(|()| true)?,
         () = signals.next() => false,
         () = until_halted(engine, log) => return Err(halted().into()),
     };
+    let mut displaced = None;
     if greeted {
         tokio::select! {
             () = signals.next() => {}
             () = until_halted(engine, log) => return Err(halted().into()),
+            () = until_displaced(log) => displaced = Some(self::displaced(home)),
         }
+    }
+    if let Some(problem) = &displaced {
+        // Nothing that is written now can be read again, and nothing may be written into what is there instead.
+        engine.abandon();
+        works.cancel();
+        app.close(DISPLACED.to_owned());
+        context.output.problem(problem);
+        signals.next().await;
     }
     stop.cancel();
     tokio::select! {
@@ -172,7 +186,10 @@ pub async fn serve(
         () = signals.next() => context.output.say("stopped at once"),
         () = until_halted(engine, log) => return Err(halted().into()),
     }
-    Ok(Exit::Done)
+    match displaced {
+        Some(problem) => Err(problem.into()),
+        None => Ok(Exit::Done),
+    }
 }
 
 /// The server, the runner, the seals and the daily cleaning side by side; after they have drained, what they wrote is sealed.
@@ -232,7 +249,15 @@ async fn clean_up(engine: &Engine, stop: &CancellationToken) {
 /// Waits until it is unknown whether a commit happened: from then on only the disk can tell.
 async fn until_halted(engine: &Engine, log: &SqliteLog) {
     let mut ticks = interval(LOOK);
-    while !engine.is_halted() && !log.is_closed() {
+    while log.is_displaced() || !engine.is_halted() && !log.is_closed() {
+        ticks.tick().await;
+    }
+}
+
+/// Waits until the database is deleted, or replaced by another one.
+async fn until_displaced(log: &SqliteLog) {
+    let mut ticks = interval(LOOK);
+    while !log.is_displaced() {
         ticks.tick().await;
     }
 }
@@ -256,6 +281,9 @@ impl Health for Behind {
             let Some(OpenHome { engine, log, .. }) = self.0.get() else {
                 return missing("the home is being opened".to_owned());
             };
+            if log.is_displaced() {
+                return missing(DISPLACED.to_owned());
+            }
             if engine.is_halted() || log.is_closed() {
                 return missing("the store has stopped after a failed commit".to_owned());
             }
@@ -276,6 +304,17 @@ fn halted() -> Problem {
             "look at the disk, then start the server again: what stands in the log on disk counts",
         )
     }
+}
+
+fn displaced(home: &Home) -> Problem {
+    let path = home.path().display();
+    Problem::failed(
+        "home_replaced",
+        format!(
+            "the home `{path}` was deleted or replaced while the server was running; every request is refused"
+        ),
+        "stop this server, look at the folder, and start it again",
+    )
 }
 
 fn cannot_listen(error: &ListenError) -> Problem {
