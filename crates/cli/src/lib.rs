@@ -5,6 +5,7 @@
 
 mod answering;
 mod args;
+mod backup;
 mod bench;
 mod client;
 mod commands;

@@ -188,6 +188,17 @@ impl SqliteLog {
         self.readers()?.ask(move |reader| integrity::look(&reader.conn, &wal)).await
     }
 
+    /// Writes the database as it is now into another file, which must not exist. Others may write meanwhile.
+    pub async fn copy_to(&self, file: PathBuf) -> Result<(), StoreError> {
+        let place = self.place.clone();
+        let copied = tokio::task::spawn_blocking(move || {
+            let conn = place.checkpointer()?;
+            let name = file.to_str().ok_or_else(|| StoreError::Io("the path is not UTF-8".to_owned()))?;
+            conn.execute("VACUUM INTO ?1", [name]).map(drop).map_err(|error| failed(&error))
+        });
+        copied.await.map_err(|error| StoreError::Io(error.to_string()))?
+    }
+
     /// Who holds the runs that have work due.
     pub async fn holders(&self) -> Result<Vec<Holder>, StoreError> {
         let dir = self.dir();

@@ -2,6 +2,7 @@
 
 mod answer;
 mod audit;
+mod backup;
 mod bench;
 mod compare;
 mod compile;
@@ -17,6 +18,7 @@ mod load;
 pub mod mcp;
 mod open;
 mod pipeline;
+mod restore;
 mod resume;
 mod rollback;
 mod run;
@@ -47,6 +49,8 @@ pub enum Command {
     Token(token::Args),
     Doctor(doctor::Args),
     Audit(audit::Args),
+    Backup(backup::Args),
+    Restore(restore::Args),
     Gc(gc::Args),
     Bench(bench::Args),
     Config(config::Args),
@@ -75,6 +79,8 @@ impl Command {
             Self::Token(args) => token::run(&args, context),
             Self::Doctor(args) => doctor::run(&args, context),
             Self::Audit(args) => audit::run(&args, context),
+            Self::Backup(args) => backup::run(&args, context),
+            Self::Restore(args) => restore::run(&args, context),
             Self::Gc(args) => gc::run(&args, context),
             Self::Bench(args) => bench::run(&args, context),
             Self::Config(args) => config::run(&args, context),
@@ -102,6 +108,8 @@ impl Command {
             Self::Token(_) => "token",
             Self::Doctor(_) => "doctor",
             Self::Audit(_) => "audit",
+            Self::Backup(_) => "backup",
+            Self::Restore(_) => "restore",
             Self::Gc(_) => "gc",
             Self::Bench(_) => "bench",
             Self::Config(_) => "config",
@@ -130,6 +138,8 @@ impl Command {
             | Self::Mcp(_)
             | Self::Doctor(_)
             | Self::Audit(_)
+            | Self::Backup(_)
+            | Self::Restore(_)
             | Self::Gc(_)
             | Self::Bench(_)
             | Self::Config(_)

@@ -71,3 +71,19 @@ fn compiling_goes_as_it_is_written() {
         assert!(told.contains(said), "{told}");
     }
 }
+
+#[test]
+fn backing_up_goes_as_it_is_written() {
+    let sandbox = Sandbox::new();
+    let guide = include_str!("../../../../docs/guides/backup.md");
+    let mut count = 0;
+    for line in commands(guide) {
+        // The commands find the home in the folder, as they do for a reader.
+        let shell = format!("holdpoint() {{ \"$0\" \"$@\"; }}\nunset HOLDPOINT_HOME\n{line}");
+        let output = sandbox.command_by(&shell, &[]).output().expect("a shell");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{line}\n{said}");
+        count += 1;
+    }
+    assert_eq!(count, 6, "the guide has another number of commands");
+}

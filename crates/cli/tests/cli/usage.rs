@@ -44,6 +44,8 @@ fn help_and_version_are_data() {
               token        Make, list and withdraw access tokens
               doctor       Check that a home is well
               audit        Check what was recorded
+              backup       Write a backup of the home into one file
+              restore      Make a home from a backup
               gc           Remove what is older than it has to be kept
               bench        Measure this program on this disk
               config       Look at the settings

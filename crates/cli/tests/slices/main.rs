@@ -11,6 +11,7 @@ mod terminal;
 mod threats;
 
 mod agents;
+mod backup;
 mod budgets;
 mod demo;
 mod disk;
