@@ -156,7 +156,7 @@ pub fn look_at(home: &Home) -> Result<Arc<SqliteLog>, Problem> {
         let hint = "name another with --home PATH; `holdpoint serve` makes one";
         return Err(Problem::failed("home_missing", message, hint));
     }
-    let options = Options { short: true, ..Options::default() };
+    let options = Options { short: true, existing: true, ..Options::default() };
     let log = SqliteLog::open(&home.path().join("db"), options);
     log.map(Arc::new).map_err(|error| cannot_open(home, &error))
 }

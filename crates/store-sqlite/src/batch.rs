@@ -53,6 +53,19 @@ pub(crate) struct Books {
     /// The position after the last event.
     next: Option<u64>,
     keyed: u32,
+    /// The file said that it has everything by itself, and no longer does.
+    pub(crate) needs_wal: NeedsWal,
+}
+
+/// Whether the file itself says that it needs the WAL.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NeedsWal {
+    /// It does.
+    Said,
+    /// The WAL says so since the last commit.
+    Committed,
+    /// So many pages of the WAL have to be moved for it.
+    Pages(i64),
 }
 
 /// A small blob as it will be stored.
@@ -79,6 +92,7 @@ impl Books {
             names: Names::default(),
             next: None,
             keyed: 0,
+            needs_wal: NeedsWal::Said,
         }
     }
 

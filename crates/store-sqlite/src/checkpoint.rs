@@ -49,6 +49,11 @@ impl Checkpoints {
         Self { place, thread: None, shared: Arc::default(), usual, next: usual, written: 0, behind: false }
     }
 
+    /// Whether the WAL is left to the next process.
+    pub(crate) fn is_short(&self) -> bool {
+        self.place.short
+    }
+
     /// Whether the next batch has nothing to do for the WAL that takes time.
     pub(crate) fn at_rest(&self) -> bool {
         !self.behind && !self.shared.moved.load(Ordering::Acquire)

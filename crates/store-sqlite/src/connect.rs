@@ -14,7 +14,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use rustix::fs::{FlockOperation, flock};
 
-use crate::schema;
+use crate::{schema, tail};
 
 /// How long a lock that some other program holds is waited for.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -48,7 +48,7 @@ impl Place {
     }
 
     /// Creates the store, or brings it up to date, and gives the connection that will write.
-    pub(crate) fn found(&self, turnstile: &Turnstile) -> Result<Connection, StoreError> {
+    pub(crate) fn found(&self, turnstile: &Turnstile, existing: bool) -> Result<Connection, StoreError> {
         check_version(rusqlite::version_number())?;
         let _turn = turnstile.pass()?;
         if self.vfs.is_none() {
@@ -60,6 +60,10 @@ impl Place {
         }
         let mut conn = self.connect(OpenFlags::SQLITE_OPEN_CREATE)?;
         schema::refuse_other(&conn)?;
+        if existing && schema::is_empty(&conn)? {
+            let why = "state.db has no tables: it was copied without state.db-wal, or never used";
+            return Err(StoreError::Corrupt(why.to_owned()));
+        }
         set(&conn, "page_size", 4096)?;
         let mode = turn_wal_on(&conn).map_err(|error| failed(&error))?;
         if mode != "wal" {
@@ -70,6 +74,8 @@ impl Place {
         sync_always(&conn)?;
         if schema::prepare(&mut conn, &self.file())? {
             sync_folder(&self.dir)?;
+            // From the first moment the file itself says that it needs its WAL.
+            tail::move_all(&conn).map_err(|error| failed(&error))?;
         }
         set(&conn, "wal_autocheckpoint", 0)?;
         set(&conn, "journal_size_limit", WAL_KEPT)?;
@@ -99,7 +105,8 @@ impl Place {
             Some(vfs) => Connection::open_with_flags_and_vfs(self.file(), flags, vfs),
         };
         let conn = opened.map_err(|error| failed(&error))?;
-        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, self.short)
+        // Else the last connection removes the WAL by its name, which may be the WAL of a home that replaced this one.
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
             .map_err(|error| failed(&error))?;
         conn.busy_timeout(self.patience).map_err(|error| failed(&error))?;
         conn.set_prepared_statement_cache_capacity(256);
@@ -213,7 +220,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let place = Place { dir: dir.path().to_owned(), short: false, vfs: None, patience: PATIENCE };
         let turnstile = Turnstile::open(dir.path()).expect("a turnstile");
-        let made = [place.found(&turnstile), place.reader(), place.checkpointer()];
+        let made = [place.found(&turnstile, false), place.reader(), place.checkpointer()];
         for conn in made {
             let conn = conn.expect("a connection");
             let level = conn.pragma_query_value(None, "synchronous", |row| row.get::<_, i64>(0));

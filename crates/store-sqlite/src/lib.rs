@@ -25,6 +25,7 @@ mod rebuild;
 mod schema;
 mod spent;
 mod sql;
+mod tail;
 mod views;
 mod work;
 mod writer;

@@ -27,6 +27,7 @@ use crate::keys::PackedReply;
 use crate::owners::{Owner, Witness};
 use crate::reader::{Reader, Readers};
 use crate::rebuild;
+use crate::tail;
 use crate::work::is_claimable;
 use crate::writer::{Desk, Done, Pace, Task, Writer, store_error};
 
@@ -41,6 +42,8 @@ pub struct Options {
     pub patience: Duration,
     /// For commands that end soon: closing leaves the WAL to the next process.
     pub short: bool,
+    /// Refuses a database that is missing or has no tables, instead of making it.
+    pub existing: bool,
     /// The file may not have more pages (of 4 KiB) than this; beyond it the disk counts as full.
     pub max_pages: Option<u32>,
     /// The name of another VFS that SQLite reaches the database through; tests put a disk with faults there.
@@ -54,6 +57,7 @@ impl Default for Options {
             readers: 2,
             patience: PATIENCE,
             short: false,
+            existing: false,
             max_pages: None,
             vfs: None,
         }
@@ -69,6 +73,7 @@ pub struct SqliteLog {
     closed: Arc<AtomicBool>,
     /// None where SQLite reaches the file in another way than by its name.
     identity: Option<Identity>,
+    lacks_tail: bool,
     follower: Mutex<Option<Follower>>,
     readers: Option<Readers>,
     desk: Arc<Desk>,
@@ -88,7 +93,14 @@ impl SqliteLog {
             patience: options.patience,
         };
         let turnstile = Turnstile::open(dir)?;
-        let conn = place.found(&turnstile)?;
+        let (has_file, has_wal) = (place.file().exists(), place.wal().exists());
+        if options.existing && !has_file {
+            return Err(StoreError::Corrupt("state.db is missing".to_owned()));
+        }
+        let conn = place.found(&turnstile, options.existing)?;
+        let whole = tail::is_whole(&conn).map_err(|error| failed(&error))?;
+        // A new file gets its WAL by being made; a store behind another VFS has its WAL elsewhere.
+        let lacks_tail = has_file && !has_wal && place.vfs.is_none() && whole == Some(false);
         if let Some(pages) = options.max_pages {
             limit(&conn, pages).map_err(|error| failed(&error))?;
         }
@@ -128,6 +140,7 @@ impl SqliteLog {
             head,
             closed,
             identity,
+            lacks_tail,
             follower: Mutex::default(),
             desk,
             writer: Some(writer),
@@ -193,8 +206,7 @@ impl SqliteLog {
         let place = self.place.clone();
         let copied = tokio::task::spawn_blocking(move || {
             let conn = place.checkpointer()?;
-            let name = file.to_str().ok_or_else(|| StoreError::Io("the path is not UTF-8".to_owned()))?;
-            conn.execute("VACUUM INTO ?1", [name]).map(drop).map_err(|error| failed(&error))
+            tail::copy(&conn, &file)
         });
         copied.await.map_err(|error| StoreError::Io(error.to_string()))?
     }
@@ -208,6 +220,12 @@ impl SqliteLog {
     /// Whether a commit has failed: nothing more is written or read, and the process must end.
     pub fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
+    }
+
+    /// Whether the database was copied without its WAL, so that the newest events are missing: it looked so when it was
+    /// opened.
+    pub fn lacks_tail(&self) -> bool {
+        self.lacks_tail
     }
 
     /// Whether the database was deleted or replaced since it was opened: what this handle writes is lost then.

@@ -16,7 +16,7 @@ use holdpoint_store::StoreError;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::connect::failed;
-use crate::{keys, views};
+use crate::{keys, tail, views};
 
 /// The newest schema that this code knows.
 pub(crate) const SCHEMA: u32 = 6;
@@ -97,6 +97,11 @@ pub(crate) fn prepare(conn: &mut Connection, file: &Path) -> Result<bool, StoreE
     }
 }
 
+/// Whether there are no tables yet.
+pub(crate) fn is_empty(conn: &Connection) -> Result<bool, StoreError> {
+    version(conn).map(|version| version == 0)
+}
+
 /// Whether tables are to be made anew from the log, because a migration has added some.
 pub(crate) fn stale(conn: &Connection) -> rusqlite::Result<bool> {
     conn.prepare_cached("SELECT 1 FROM meta WHERE name = 'stale'")?.exists([])
@@ -121,6 +126,7 @@ fn create(conn: &mut Connection) -> Result<(), StoreError> {
         }
         tx.execute_batch(&views::ddl())?;
         tx.execute("INSERT INTO meta VALUES('schema', ?)", [SCHEMA])?;
+        tail::set_whole(&tx, false)?;
         tx.pragma_update(None, "user_version", SCHEMA)?;
         tx.commit()
     });

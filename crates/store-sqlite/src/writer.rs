@@ -17,7 +17,7 @@ use holdpoint_store::{Append, Claimed, Diff, KeptBody, Lease, Receipt, Refused, 
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::{oneshot, watch};
 
-use crate::batch::{Books, Packed, remove_blobs};
+use crate::batch::{Books, NeedsWal, Packed, remove_blobs};
 use crate::checkpoint::Checkpoints;
 use crate::connect::{Turnstile, failed};
 use crate::folds::{self, Head, Piece};
@@ -26,6 +26,7 @@ use crate::identity::Identity;
 use crate::keys::PackedReply;
 use crate::queue::Queue;
 use crate::rebuild;
+use crate::tail;
 
 /// How many jobs share a commit at most.
 const BATCH: usize = 256;
@@ -105,6 +106,9 @@ pub(crate) struct Writer {
     pub(crate) longest_patience: Duration,
 }
 
+/// How long a closing store waits for readers of other processes.
+const CLOSING: Duration = Duration::from_millis(200);
+
 /// How long batches take, and how many were in the last one.
 #[derive(Default)]
 pub(crate) struct Pace {
@@ -137,8 +141,9 @@ impl Desk {
             }
             batch.clear();
         }
-        // The last connection to close moves the WAL into the file.
-        *self.lock() = None;
+        if let Some(writer) = self.lock().take() {
+            writer.close();
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Writer>> {
@@ -263,6 +268,34 @@ impl Writer {
         self.ended(jobs, began, outcome, false).then_some(true)
     }
 
+    /// Moves the commit that took back the row which says that the file has everything.
+    fn say_that_the_wal_is_needed(&mut self) {
+        let Ok((pages, moved)) = tail::move_some(&self.conn) else { return };
+        let wanted = match self.books.needs_wal {
+            NeedsWal::Pages(wanted) => wanted,
+            NeedsWal::Said | NeedsWal::Committed => pages,
+        };
+        // A WAL that is shorter than it was has started over: all of it was moved.
+        let done = moved >= wanted || pages < wanted;
+        self.books.needs_wal = if done { NeedsWal::Said } else { NeedsWal::Pages(wanted) };
+    }
+
+    /// Moves everything into the file and has the file say so, unless the next process is left to do that.
+    fn close(mut self) {
+        let displaced = self.identity.as_ref().is_some_and(|identity| !identity.is_there());
+        if self.checkpoints.is_short() || displaced {
+            return;
+        }
+        let patient = self.be_patient(CLOSING);
+        let Ok(_turn) = self.turnstile.pass() else { return };
+        let moved = patient
+            .and_then(|()| tail::set_whole(&self.conn, true))
+            .and_then(|()| tail::move_all(&self.conn));
+        if let Err(error) = moved {
+            tracing::warn!(%error, "the WAL could not be moved into the file; it stays beside it");
+        }
+    }
+
     /// Has the connection wait so long for another program. It stays so: mostly the next commit is like this one.
     fn be_patient(&mut self, patience: Duration) -> rusqlite::Result<()> {
         if self.patience != patience {
@@ -281,6 +314,9 @@ impl Writer {
     ) -> bool {
         self.pace.took(began.elapsed(), jobs.len());
         self.books.tidy();
+        if self.books.needs_wal != NeedsWal::Said {
+            self.say_that_the_wal_is_needed();
+        }
         self.checkpoints.committed(&self.conn, jobs.iter().map(weight).sum(), may_wait);
         let Err(error) = outcome else { return true };
         tracing::error!(%error, "the outcome of a commit is unknown; the store stops");
@@ -323,7 +359,7 @@ fn attempt(
 ) -> Result<(), Failed> {
     run("BEGIN IMMEDIATE", conn).map_err(Failed::Before)?;
     let answers = write(conn, books, data_version, jobs).map_err(|error| {
-        take_back(conn, books);
+        take_back(conn, books, data_version);
         Failed::Before(error)
     })?;
     let mut answers = Some(answers);
@@ -332,7 +368,7 @@ fn attempt(
     }
     if let Err(error) = run("COMMIT", conn) {
         let room = error.sqlite_error_code() == Some(ErrorCode::DiskFull);
-        take_back(conn, books);
+        take_back(conn, books, data_version);
         // A full disk refuses the frames before the one that commits; everything else is uncertain.
         return Err(if room { Failed::Before(error) } else { Failed::InCommit(error) });
     }
@@ -356,6 +392,10 @@ fn write(
     let version = conn.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
     if version != *data_version {
         books.others_wrote();
+        if tail::is_whole(conn)? == Some(true) {
+            tail::set_whole(conn, false)?;
+            books.needs_wal = NeedsWal::Committed;
+        }
         *data_version = version;
     }
     let last = jobs.len() - 1;
@@ -419,7 +459,12 @@ fn run(sql: &str, conn: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Some errors end the transaction by themselves; what is left of it is rolled back.
-fn take_back(conn: &Connection, books: &mut Books) {
+fn take_back(conn: &Connection, books: &mut Books, data_version: &mut i64) {
+    // What was read with it may be taken back as well.
+    *data_version = -1;
+    if books.needs_wal == NeedsWal::Committed {
+        books.needs_wal = NeedsWal::Said;
+    }
     if !conn.is_autocommit()
         && let Err(error) = run("ROLLBACK", conn)
     {

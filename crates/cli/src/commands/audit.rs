@@ -13,6 +13,10 @@ use crate::wiring;
 /// What to do about a log that was changed.
 pub const RESTORE: &str = "restore a copy of the home from before the damage; keep this one to look into it";
 
+/// What is said of a database that was copied without its WAL.
+pub const LACKS_TAIL: &str =
+    "the newest events are missing: state.db was copied while it was in use, without state.db-wal";
+
 /// Check what was recorded
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -36,7 +40,10 @@ pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> 
     let progress = Progress::new("events", context.output.is_quiet());
     let report = wiring::wait(audit::verify(&*log, &|events| progress.tell(events)))?;
     drop(progress);
-    let report = report.map_err(|error| wiring::cannot_read(&home, &error))?;
+    let mut report = report.map_err(|error| wiring::cannot_read(&home, &error))?;
+    if log.lacks_tail() {
+        report.wrong.insert(0, LACKS_TAIL.to_owned());
+    }
     if context.output.is_json() {
         context.output.value(&as_json(&report))?;
         return Ok(if report.wrong.is_empty() { Exit::Done } else { Exit::Failed });

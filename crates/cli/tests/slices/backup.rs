@@ -131,6 +131,46 @@ fn no_home_is_made_from_a_damaged_backup() {
     place.run(&["restore", "good", "--home", "new"]).expect(0);
 }
 
+#[test]
+fn a_database_without_its_end_is_noticed() {
+    let place = Place::new();
+    let server = Server::on(&place.home());
+    server.pipeline(&["A"], true);
+    let copy = |name: &str| {
+        fs::create_dir_all(place.path(name).join("db")).expect("a folder");
+        fs::copy(place.path("home/db/state.db"), place.path(name).join("db/state.db")).expect("copied");
+    };
+    copy("early");
+    let verified = place.run(&["--home", "early", "audit", "verify", "--json"]).expect(1);
+    let wrong = &verified.json()["wrong"][0];
+    assert!(wrong.as_str().is_some_and(|wrong| wrong.contains("without state.db-wal")), "{wrong}");
+    copy("again");
+    let looked = place.run(&["--home", "again", "doctor"]).expect(1);
+    assert!(looked.stdout.contains("FAIL  end"), "{}", looked.stdout);
+    // A server that was stopped in good order leaves a file that has everything.
+    stop(server);
+    copy("whole");
+    assert_eq!(events(&place, "whole"), events(&place, "home"));
+    let next = Server::on(&place.home());
+    next.pipeline(&["B"], true);
+    copy("later");
+    // A reader that has not ended yet can keep the first commits out of the file.
+    while place.run(&["--home", "later", "audit", "verify"]).exit == Some(0) {
+        next.pipeline(&["C"], true);
+        fs::remove_dir_all(place.path("later")).expect("removed");
+        copy("later");
+    }
+    // An empty file is no log either, and looking does not make one of it.
+    fs::create_dir_all(place.path("empty/db")).expect("a folder");
+    fs::write(place.path("empty/db/state.db"), "").expect("a file");
+    let looked = place.run(&["--home", "empty", "audit", "verify", "--json"]).expect(1);
+    assert_eq!(looked.json()["error"]["code"], "storage_damaged");
+}
+
+fn stop(mut server: Server) {
+    assert_eq!(server.interrupt(), Some(0));
+}
+
 /// A backup with these entries, in which a path may be anything.
 fn archive(entries: &[(&str, Value)]) -> Vec<u8> {
     let mut tar = tar::Builder::new(Vec::new());

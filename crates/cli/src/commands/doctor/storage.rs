@@ -7,7 +7,7 @@ use holdpoint_store::StoreError;
 use holdpoint_store_sqlite::{Holder, Integrity, SqliteLog};
 
 use super::report::{Check, Report, Section};
-use crate::commands::audit::RESTORE;
+use crate::commands::audit::{LACKS_TAIL, RESTORE};
 use crate::progress::Progress;
 use crate::text::{many, size};
 
@@ -25,6 +25,9 @@ pub async fn database(log: &SqliteLog, report: &mut Report) {
             versions.add(Check::ok("schema", schema).with("schema", found.schema));
             for check in file(&found) {
                 database.add(check);
+            }
+            if log.lacks_tail() {
+                database.add(Check::fail("end", LACKS_TAIL, RESTORE));
             }
         }
         Err(error) => database.add(Check::fail("integrity", error.to_string(), RESTORE)),
