@@ -36,7 +36,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use holdpoint_core::StreamId;
+use holdpoint_core::{Digest, StreamId};
 use holdpoint_store::{BlobStore, EventLog, StoreError};
 
 use cache::Cache;
@@ -123,6 +123,8 @@ struct Inner {
     conflicts: AtomicU64,
     /// Streams that were found damaged when they were read.
     damaged: Mutex<BTreeSet<StreamId>>,
+    /// Blobs that were found damaged when they were read.
+    damaged_blobs: Mutex<BTreeSet<Digest>>,
     /// What agents say while they say it.
     live_texts: live_text::LiveTexts,
     /// How old the states are that rules peek at.
@@ -148,6 +150,7 @@ impl Engine {
             commits: AtomicU64::new(0),
             conflicts: AtomicU64::new(0),
             damaged: Mutex::default(),
+            damaged_blobs: Mutex::default(),
             live_texts: live_text::LiveTexts::default(),
             fresh: fresh::Fresh::default(),
             tail: tail::Tail::default(),

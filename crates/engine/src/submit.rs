@@ -132,6 +132,7 @@ impl Engine {
         if let Some(done) = self.earlier(answering, at).await? {
             return Ok(done);
         }
+        self.check_accepted(&command).await?;
         let envelope = Envelope { id: self.inner.parts.ids.command(at), at, actor, assurance, command };
         let mut locked = first_locks(&envelope.command);
         let mut tries = 0;

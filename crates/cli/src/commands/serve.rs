@@ -275,6 +275,10 @@ impl Health for Behind {
         self.0.get().map_or(0, |home| home.engine.damaged().len())
     }
 
+    fn damaged_blobs(&self) -> usize {
+        self.0.get().map_or(0, |home| home.engine.damaged_blobs().len())
+    }
+
     fn ready(&self) -> BoxFuture<'_, Result<(), NotReady>> {
         Box::pin(async move {
             let missing = |reason: String| Err(NotReady { reason });

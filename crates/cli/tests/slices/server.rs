@@ -64,6 +64,13 @@ impl Answer {
         if self.body.is_empty() { Value::Null } else { self.json() }
     }
 
+    /// The body of an answer with this status.
+    #[track_caller]
+    pub fn expect_bytes(self, status: u16) -> Vec<u8> {
+        assert_eq!(self.status, status, "{}", String::from_utf8_lossy(&self.body));
+        self.body
+    }
+
     /// A refusal with this status and code.
     #[track_caller]
     pub fn refused(self, status: u16, code: &str) -> Value {

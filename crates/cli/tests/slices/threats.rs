@@ -291,3 +291,49 @@ fn what_people_wrote_cannot_drive_a_terminal() {
         assert!(!bytes.contains(&0x1b) && !bytes.contains(&7), "{}", String::from_utf8_lossy(&bytes));
     }
 }
+
+/// Text that nothing makes much smaller.
+fn noise(length: usize) -> String {
+    let mut seed = 7u64;
+    let mut next = || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        char::from(b'!' + (seed >> 33) as u8 % 90)
+    };
+    (0..length).map(|_| next()).collect()
+}
+
+#[test]
+fn a_damaged_output_is_neither_served_nor_approved() {
+    for (name, length) in [("held", 200_000), ("streamed", 6_000_000)] {
+        let server = Server::start();
+        let (_, execution) = waiting_for_a_file(&server);
+        upload(&server, &execution, "noise.txt", &noise(length)).expect(200);
+        let shown = server.execution(&execution);
+        let artifact = &shown["artifacts_generated"][0];
+        let download = format!("/api/artifacts/{}/download", id(&artifact["artifact_record_id"]));
+        assert_eq!(server.get(&download).expect_bytes(200).len(), length, "{name}");
+        let mut blobs = files(&server.home().join("blobs"));
+        blobs.retain(|path| path.contains('/'));
+        assert_eq!(blobs.len(), 1, "{blobs:?}");
+        let blob = server.home().join("blobs").join(&blobs[0]);
+        let mut bytes = std::fs::read(&blob).expect("a blob");
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        // The files of the store are for reading only.
+        std::fs::remove_file(&blob).expect("removed");
+        std::fs::write(&blob, bytes).expect("written");
+
+        server.get(&download).refused(500, "blob_corrupt");
+        let approve = format!("/api/executions/{execution}/approve-complete");
+        let digest = &shown["waiting_for"]["digest"];
+        server.post(&approve, &json!({"digest": digest})).refused(500, "blob_corrupt");
+        let gate = format!("/api/gates/{}/answer", id(&shown["waiting_for"]["gate_id"]));
+        let answer = json!({"option": "approve", "digest": digest});
+        server.post(&gate, &answer).refused(500, "blob_corrupt");
+        assert_eq!(server.execution(&execution)["status"], "waiting_approval_to_complete");
+        assert_eq!(server.get("/readyz").expect(200)["damaged_blobs"], 1, "{name}");
+        // It can still be asked for again.
+        let reject = format!("/api/executions/{execution}/reject");
+        server.post(&reject, &json!({"digest": digest, "feedback": "again"})).expect(200);
+    }
+}

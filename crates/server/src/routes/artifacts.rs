@@ -106,7 +106,7 @@ async fn download(
     Path(id): Path<ArtifactRecordId>,
 ) -> Result<Response, Problem> {
     let (document, digest) = seen(&app, &caller, id).await?;
-    let reader = app.engine()?.blob(digest).await?;
+    let reader = app.engine()?.whole_blob(digest).await?;
     let body = Body::from_stream(ReaderStream::with_capacity(reader, CHUNK));
     let headers = [
         (CONTENT_TYPE, "application/octet-stream".to_owned()),

@@ -37,6 +37,11 @@ pub trait Health: Send + Sync + 'static {
     fn damaged(&self) -> usize {
         0
     }
+
+    /// How many blobs were found damaged: they are not served, and nothing that has them is approved.
+    fn damaged_blobs(&self) -> usize {
+        0
+    }
 }
 
 /// Why no work can be taken, in a sentence for people.
@@ -90,6 +95,9 @@ pub struct Ready {
     /// How many pipelines, runs and journals this server found damaged (`log_corrupt`), if any. Everything else works.
     #[serde(skip_serializing_if = "Option::is_none")]
     damaged_streams: Option<usize>,
+    /// How many outputs and other contents this server found damaged (`blob_corrupt`), if any. Everything else works.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    damaged_blobs: Option<usize>,
 }
 
 /// How the server is, and which.
@@ -127,5 +135,6 @@ pub async fn ready(State(app): State<App>) -> Result<Json<Ready>, Problem> {
     answer.map_err(|missing| Problem::not_ready(missing.reason))?;
     let health = app.health();
     let damaged_streams = Some(health.damaged()).filter(|damaged| *damaged > 0);
-    Ok(Json(Ready { status: "ready", sandbox: health.sandbox(), damaged_streams }))
+    let damaged_blobs = Some(health.damaged_blobs()).filter(|damaged| *damaged > 0);
+    Ok(Json(Ready { status: "ready", sandbox: health.sandbox(), damaged_streams, damaged_blobs }))
 }
