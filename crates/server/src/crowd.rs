@@ -1,7 +1,7 @@
 //! Who is connected: when all places are taken, whoever has been idle for longest gives up theirs.
 //!
 //! A connection is idle while no request of it is being answered. Nobody can keep others out by connecting and
-//! saying nothing; somebody who is being answered keeps the place.
+//! saying nothing, or by sending a body a byte at a time without a token; somebody who is being answered keeps the place.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -110,6 +110,92 @@ impl Drop for Place {
         if let Some(at) = at.take() {
             self.crowd.idle().waiting.remove(&at);
         }
+    }
+}
+
+/// A request that has begun. Its connection is idle like any other until the whole body is here, or its sender is known.
+#[derive(Clone)]
+pub(crate) struct Begun {
+    place: Arc<Place>,
+    stage: Arc<Mutex<Stage>>,
+}
+
+#[derive(Default)]
+enum Stage {
+    #[default]
+    Arriving,
+    Keeps(Answering),
+    /// The answer has the place.
+    Answered,
+}
+
+impl Begun {
+    pub fn new(place: Arc<Place>) -> Self {
+        Self { place, stage: Arc::default() }
+    }
+
+    /// From now on the request keeps its place.
+    pub fn keeps_its_place(&self) {
+        let mut stage = self.stage();
+        if matches!(*stage, Stage::Arriving) {
+            *stage = Stage::Keeps(self.place.answering());
+        }
+    }
+
+    /// Whether the place can be given to somebody else meanwhile.
+    pub fn is_arriving(&self) -> bool {
+        matches!(*self.stage(), Stage::Arriving)
+    }
+
+    /// The answer is there.
+    pub fn answered(self) -> Answering {
+        match std::mem::replace(&mut *self.stage(), Stage::Answered) {
+            Stage::Keeps(answering) => answering,
+            Stage::Arriving | Stage::Answered => self.place.answering(),
+        }
+    }
+
+    fn stage(&self) -> std::sync::MutexGuard<'_, Stage> {
+        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A body whose request keeps its place once all of it is here.
+pub(crate) struct Arriving {
+    body: Body,
+    begun: Begun,
+}
+
+impl Arriving {
+    pub fn new(body: Body, begun: Begun) -> Self {
+        if hyper::body::Body::is_end_stream(&body) {
+            begun.keeps_its_place();
+        }
+        Self { body, begun }
+    }
+}
+
+impl hyper::body::Body for Arriving {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let polled = Pin::new(&mut self.body).poll_frame(context);
+        if matches!(polled, Poll::Ready(None)) || self.body.is_end_stream() {
+            self.begun.keeps_its_place();
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }
 

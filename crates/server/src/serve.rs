@@ -3,11 +3,11 @@
 use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::Body;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -19,7 +19,7 @@ use tower::ServiceExt as _;
 
 use crate::access::Peer;
 use crate::app::App;
-use crate::crowd::{Crowd, Place};
+use crate::crowd::{Arriving, Begun, Crowd, Place};
 use crate::listen::{Listen, ListenError};
 
 /// How much of everything one server takes.
@@ -194,14 +194,16 @@ async fn serve(
     // Answers are small and complete: waiting to fill a packet only delays them.
     let _ = stream.set_nodelay(true);
     let leave = place.leave().clone();
-    let asked = Arc::new(AtomicBool::new(false));
-    let asking = Arc::clone(&asked);
+    let last = Arc::<Mutex<Option<Begun>>>::default();
+    let current = Arc::clone(&last);
     let service = tower::service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
-        let answering = place.answering();
-        asking.store(true, Ordering::Relaxed);
+        let begun = Begun::new(Arc::clone(&place));
+        *current.lock().unwrap_or_else(PoisonError::into_inner) = Some(begun.clone());
         request.extensions_mut().insert(peer);
-        let answer = router.clone().oneshot(request.map(axum::body::Body::new));
-        async move { answer.await.map(|answer| answering.until_sent(answer)) }
+        request.extensions_mut().insert(begun.clone());
+        let request = request.map(|body| Body::new(Arriving::new(Body::new(body), begun.clone())));
+        let answer = router.clone().oneshot(request);
+        async move { answer.await.map(|answer| begun.answered().until_sent(answer)) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -216,7 +218,9 @@ async fn serve(
             connection.await
         }
         () = leave.cancelled() => {
-            if !asked.load(Ordering::Relaxed) {
+            let last = last.lock().unwrap_or_else(PoisonError::into_inner).take();
+            // Who has said nothing yet, or sends a body for too long, is cut off.
+            if last.is_none_or(|last| last.is_arriving()) {
                 return;
             }
             // What was answered is sent; half a request is not waited for.

@@ -20,6 +20,7 @@ use holdpoint_core::{Digest, State as StreamState, StreamId, TokenId};
 
 use crate::app::App;
 use crate::caller::Caller;
+use crate::crowd::Begun;
 use crate::problem::{Code, Problem};
 use attempts::Attempts;
 use sessions::{Sessions, now};
@@ -131,6 +132,9 @@ pub async fn guard(State(app): State<App>, mut request: Request, next: Next) -> 
     let credential = credential(&app, &request);
     match recognise(&app, credential).await {
         Ok(caller) => {
+            if let Some(begun) = request.extensions().get::<Begun>() {
+                begun.keeps_its_place();
+            }
             request.extensions_mut().insert(caller);
             next.run(request).await
         }

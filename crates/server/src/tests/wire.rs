@@ -321,3 +321,22 @@ async fn who_says_nothing_keeps_nobody_out() {
     go.notify_one();
     assert_eq!(asked.answer().await.body(), "\"at last\"");
 }
+
+#[tokio::test]
+async fn who_sends_a_body_slowly_keeps_nobody_out() {
+    let limits = Limits { connections: 4, ..Limits::default() };
+    let server = Running::start_with(App::default(), Router::new(), limits).await;
+    let mut slow = Vec::new();
+    for _ in 0..20 {
+        let mut client = server.connect().await;
+        client
+            .send(format!(
+                "POST /api/sign-in HTTP/1.1\r\nHost: localhost\r\n{JSON}Content-Length: 90\r\n\r\n{{"
+            ))
+            .await;
+        slow.push(client);
+        assert_eq!(server.get("/livez").await.status(), 200);
+    }
+    // The first of them was cut off.
+    assert_eq!(slow.remove(0).answer().await.0, "");
+}
