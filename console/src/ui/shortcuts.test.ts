@@ -20,7 +20,7 @@ it('draws and announces them', () => {
 });
 
 it('gives a key to the toast that shows it, else to the screen, else to what is done anywhere', () => {
-  const one = (label: string, group: string, over = false): Shortcut => ({ keys: 'u', label, group, hint: true, order: 50, over, run: () => {} });
+  const one = (label: string, group: string, over = false): Shortcut => ({ keys: 'u', label, group, hint: true, order: 50, over, repeats: false, run: () => {} });
   const [screen, anywhere, standing] = [one('undo the last', 'On this screen'), one('undo', 'Anywhere'), one('undo', 'Anywhere', true)];
   expect(acting([anywhere, screen], 'u')).toBe(screen);
   expect(acting([screen, anywhere], 'u')).toBe(screen);

@@ -201,13 +201,13 @@ export function Editor({ pipeline, me }: { pipeline: Pipeline; me: Me | undefine
     setTimeout(() => reach(fault.pointer), 60);
   };
 
-  useShortcut(!off && part ? 'alt+arrowup' : undefined, 'move checkpoint', () => step(-1), { order: 10 });
-  useShortcut(!off && part ? 'alt+arrowdown' : undefined, 'move checkpoint', () => step(1), { order: 10 });
-  useShortcut('j', 'choose', () => walk(1), { hint: false });
-  useShortcut('k', 'choose', () => walk(-1), { hint: false });
+  useShortcut(!off && part ? 'alt+arrowup' : undefined, 'move checkpoint', () => step(-1), { order: 10, repeats: true });
+  useShortcut(!off && part ? 'alt+arrowdown' : undefined, 'move checkpoint', () => step(1), { order: 10, repeats: true });
+  useShortcut('j', 'choose', () => walk(1), { hint: false, repeats: true });
+  useShortcut('k', 'choose', () => walk(-1), { hint: false, repeats: true });
   useShortcut('g f', 'form or file', () => (narrow ? show({ part: side === 'file' ? 'form' : 'file' }) : crossOver()), { order: 24 });
-  useShortcut(past.length > 0 ? 'mod+z' : undefined, 'undo', () => dispatch({ act: 'undo' }), { order: 26 });
-  useShortcut('mod+shift+z', 'do again', () => dispatch({ act: 'redo' }), { hint: false });
+  useShortcut(past.length > 0 ? 'mod+z' : undefined, 'undo', () => dispatch({ act: 'undo' }), { order: 26, repeats: true });
+  useShortcut('mod+shift+z', 'do again', () => dispatch({ act: 'redo' }), { hint: false, repeats: true });
   // The button that shows the key is off while nothing is to save; the browser's own dialog is never wanted.
   useShortcut(saveOff ? 'mod+s' : undefined, 'save', () => faults[0] && goTo(faults[0]), { hint: false });
 
