@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cover, covered, covers, farther, type Range, unseen } from './seen';
+import { cover, covered, covers, editOf, farther, type Range, unseen, withEdits } from './seen';
 
 const output = (name: string) => ({ artifact_record_id: `${name}-1`, artifact_name: name, format: 'md' });
 const [plan, sums, table, note] = ['plan', 'sums', 'table', 'note'].map(output) as [ReturnType<typeof output>, ReturnType<typeof output>, ReturnType<typeof output>, ReturnType<typeof output>];
@@ -44,4 +44,11 @@ it('says what an answer covers', () => {
   expect(covers([plan], { 'plan-1': 'whole' }, ['plan'])).toBe('Approves your edit of plan.md, not the content before it');
   expect(covers([plan, sums], { 'sums-1': 'whole' }, ['plan'])).toBe('Approves your edit of plan.md, not the content before it, and 1 output as shown, seen whole');
   expect(covers([], {})).toBe('Covers the question as it is asked here');
+});
+
+it('takes the edit for seen, and not what it replaces', () => {
+  const seen = { 'plan-1': 'scroll', [editOf('plan-1')]: 'whole' } as const;
+  expect(unseen([plan], withEdits(seen, [plan], ['plan']))).toBeUndefined();
+  expect(unseen([plan], withEdits(seen, [plan], []))).toBe('Not all of plan.md has been on the screen: scroll through it.');
+  expect(unseen([plan], withEdits({ 'plan-1': 'whole', [editOf('plan-1')]: 'scroll' }, [plan], ['plan']))).toBeUndefined();
 });

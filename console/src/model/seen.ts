@@ -41,6 +41,20 @@ const WHY: Record<Exclude<Sight, 'whole'>, (file: string) => string> = {
   elsewhere: (file) => `${file} cannot be shown here: download it, then confirm that you have seen it.`,
 };
 
+/** Under which name the edit of an output is seen: seeing the edit is not seeing what it replaces. */
+export const editOf = (record: string) => `${record} edited`;
+
+/** What was seen of that which would be approved: of an edited output, its edit. */
+export function withEdits(seen: Seen, outputs: readonly Output[], edited: readonly string[]): Seen {
+  const next: Record<string, Sight> = { ...seen };
+  for (const one of outputs) {
+    const sight = seen[editOf(one.artifact_record_id)];
+    // A change inside of a text that was seen whole leaves nothing that was not.
+    if (sight && edited.includes(one.artifact_name) && seen[one.artifact_record_id] !== 'whole') next[one.artifact_record_id] = sight;
+  }
+  return next;
+}
+
 /** What has not been seen yet, in one sentence; nothing when all of it was. */
 export function unseen(outputs: readonly Output[], seen: Seen): string | undefined {
   const closed = outputs.filter((one) => seen[one.artifact_record_id] === undefined);

@@ -5,7 +5,7 @@ import { type About, planOf } from '@/model/answering';
 import { consequence, undone } from '@/model/consequences';
 import { type Option, ways } from '@/model/review';
 import { whyNot } from '@/model/rights';
-import { covers, unseen } from '@/model/seen';
+import { covers, unseen, withEdits } from '@/model/seen';
 import { useAnswering } from '@/ui/answering';
 import { Button } from '@/ui/Button';
 import { CopyAs } from '@/ui/CopyAs';
@@ -63,7 +63,8 @@ export function Decision({ review, about, execution, waiting, option, onOption, 
   const needed = option === 'revise' || option === 'reject';
   const approves = option === 'approve' || option === 'edit';
   const plan = planOf(about, { option, words, comments, edits });
-  const off = refused ?? offline ?? plan.missing ?? (approves ? unseen(outputs, seen) : undefined);
+  const edited = option === 'edit' ? Object.keys(edits) : [];
+  const off = refused ?? offline ?? plan.missing ?? (approves ? unseen(outputs, withEdits(seen, outputs, edited)) : undefined);
   const send = () => {
     if (off === undefined) answering.decide(plan);
   };
@@ -74,7 +75,6 @@ export function Decision({ review, about, execution, waiting, option, onOption, 
   };
   const around = { stands, approved, version: about.version, point, name: about.name, me };
   const follows = `${consequence(waiting, option, around)} ${undone(waiting, option, around)}`.trim();
-  const edited = option === 'edit' ? Object.keys(edits) : [];
   return (
     <Panel question={waiting.question} mine={refused === undefined} about={stale ? undefined : follows} digest={waiting.digest ?? undefined} covers={covers(outputs, seen, edited)}>
       <Approvals waiting={waiting} />

@@ -22,7 +22,7 @@ export function PhoneBar({ mine, deciding, missing, verb, onOpen, onSend, busy, 
   const more = <Button size="phone" icon="more" label="More" onClick={() => onOpen()} />;
   return (
     <div className="flex-none border-t border-line bg-surface px-4 py-2">
-      {mine && missing && <p className="mb-2 text-small text-ink-2">{missing}</p>}
+      {mine && missing && <p aria-hidden="true" className="mb-2 text-small text-ink-2">{missing}</p>}
       <div className="flex gap-2 [&>span:first-child]:flex-1">
         {deciding && mine ? (
           <>

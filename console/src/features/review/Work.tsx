@@ -8,7 +8,7 @@ import { type Difference, difference, type Line } from '@/model/difference';
 import { bytes, many } from '@/model/figures';
 import { isDrawn, isProse } from '@/model/preview';
 import { type Asked, calledBefore } from '@/model/review';
-import type { Seen } from '@/model/seen';
+import { editOf, type Seen } from '@/model/seen';
 import { Button } from '@/ui/Button';
 import { CodeView } from '@/ui/CodeView';
 import { Diff } from '@/ui/Diff';
@@ -110,16 +110,16 @@ export function Work(props: Props) {
       </header>
       {content !== undefined && seen[artifact.artifact_record_id] === 'elsewhere' && <Elsewhere file={fileName(artifact)} onSeen={() => see(content, artifact.artifact_record_id, 'whole')} />}
       <div ref={pane} onPointerOver={(event) => point(event.target)} className="flex min-h-0 flex-1 flex-col">
-        <Seeing content={content} record={artifact.artifact_record_id} className="flex min-h-0 flex-1 flex-col">
-        {edit ? (
-          now.data?.text === undefined ? (
-            <Loading label={fileName(artifact)} rows={4} />
+        <Seeing content={content} record={edit?.text === undefined ? artifact.artifact_record_id : editOf(artifact.artifact_record_id)} className="flex min-h-0 flex-1 flex-col">
+          {edit ? (
+            now.data?.text === undefined ? (
+              <Loading label={fileName(artifact)} rows={4} />
+            ) : (
+              <CodeView text={edit.text ?? now.data.text} format={artifact.format} label={`Edit ${fileName(artifact)}`} onChange={(text) => edit.onChange(text === now.data?.text ? undefined : text)} className="min-h-0 flex-1" />
+            )
           ) : (
-            <CodeView text={edit.text ?? now.data.text} format={artifact.format} label={`Edit ${fileName(artifact)}`} onChange={(text) => edit.onChange(text === now.data?.text ? undefined : text)} className="min-h-0 flex-1" />
-          )
-        ) : (
-          <Shown {...props} shown={shown} differs={differs} prose={prose} text={now.data?.text} whole={now.data?.whole ?? true} problem={now.error ?? (shown === 'diff' ? then.error : shown === 'last' ? earlierRun.error : null)} />
-        )}
+            <Shown {...props} shown={shown} differs={differs} prose={prose} text={now.data?.text} whole={now.data?.whole ?? true} problem={now.error ?? (shown === 'diff' ? then.error : shown === 'last' ? earlierRun.error : null)} />
+          )}
         </Seeing>
       </div>
     </section>
