@@ -31,6 +31,8 @@ it('slice 7: a form says what is wrong beside each field, and is sent when it is
   expect(await axe(page)).toEqual([]);
   await shot(page, 'review-form');
   await page.getByLabel(/^Goal/).fill('Fewer late parcels');
+  await page.getByText('Goal is required.').waitFor({ state: 'detached' });
+  await page.getByText('The form was not sent: 1 field has to be put right.').waitFor();
   await page.getByLabel('Weeks').fill('6');
   await (await ready(/^Send Goals/)).click();
   await page.getByText('Filled in Goals').waitFor();

@@ -15,7 +15,9 @@ it('names keys as shortcuts write them', () => {
 });
 
 it('draws and announces them', () => {
-  expect([caps('mod+k'), caps('g i'), caps('escape'), caps('alt+arrowup'), caps('a')]).toEqual([['⌘K'], ['g', 'i'], ['esc'], ['⌥↑'], ['a']]);
+  const drawn = (mac: boolean) => ['mod+k', 'g i', 'escape', 'alt+arrowup', 'a'].map((one) => caps(one, mac));
+  expect(drawn(true)).toEqual([['⌘K'], ['g', 'i'], ['esc'], ['⌥↑'], ['a']]);
+  expect(drawn(false)).toEqual([['Ctrl+K'], ['g', 'i'], ['esc'], ['Alt+↑'], ['a']]);
   expect(ariaKeys('mod+enter')).toBe('Control+Enter');
 });
 

@@ -13,6 +13,7 @@ import { many } from '@/model/figures';
 import { hasRole } from '@/model/rights';
 import { Tag } from '@/ui/Badge';
 import { Button } from '@/ui/Button';
+import { caps } from '@/ui/Keys';
 import { CopyAs } from '@/ui/CopyAs';
 import { Diff } from '@/ui/Diff';
 import { useOffline } from '@/ui/HintBar';
@@ -371,7 +372,7 @@ export function Editor({ pipeline, me }: { pipeline: Pipeline; me: Me | undefine
         This definition was saved since you opened it. Saving yours puts all of it in its place; the one that was saved stays in the history.
       </Confirm>
       <Confirm open={ask === 'discard'} onClose={() => setAsk(undefined)} title="Discard what is not saved?" verb={`Discard ${many(changed.words.length, 'change')}`} danger onConfirm={() => (dispatch({ act: 'discard' }), setBrokenAt({}), setUnread(undefined), setAsk(undefined))}>
-        {changed.words.join(', ')}. ⌘Z brings it back while you stay here.
+        {changed.words.join(', ')}. {caps('mod+z')} brings it back while you stay here.
       </Confirm>
       <Confirm open={ask === 'remove'} onClose={() => setAsk(undefined)} title={`Remove ${part ? nameOf(part) : ''}?`} verb={`Remove ${part ? nameOf(part) : ''}`} danger onConfirm={remove}>
         It leaves the definition when you save. What refers to it is taken out as well.{pipeline.runs.total > 0 && ' Run numbers start again at v1 then.'}

@@ -1,5 +1,5 @@
 /** A form as a question: the fields at the left, what it is filled in from and the decision at the right. */
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import type { Execution, WaitingFor } from '@/api/types';
 import { type About, planOf } from '@/model/answering';
 import { consequence, undone } from '@/model/consequences';
@@ -40,22 +40,27 @@ export function useForm(review: Review, waiting: WaitingFor | undefined) {
     },
   });
   const { problem, busy, ready, hint } = answering;
-  const wrong = useMemo(() => faults(problem, fields), [problem, fields]);
+  // What was refused is said of a field until something else is written there.
+  const [sent, setSent] = useState<Values>({});
+  const refused = useMemo(() => faults(problem, fields), [problem, fields]);
+  const wrong = { ...refused, by: Object.fromEntries(Object.entries(refused.by).filter(([name]) => values[name] === sent[name])) };
   const off = waiting && (whyNot(review.me, waiting) ?? offline);
   const plan = planOf(about, { form: filled(fields, values) });
   const send = () => {
-    if (form && off === undefined) answering.decide(plan);
+    if (!form || off !== undefined) return;
+    setSent(values);
+    answering.decide(plan);
   };
   useShortcut(form ? 'mod+enter' : undefined, 'send', send, { order: 18 });
-  return { form, values, plan, wrong, problem, off, busy, ready, hint, send, change: (name: string, value: Values[string]) => setGiven((now) => ({ ...now, [name]: value })) };
+  return { form, values, plan, wrong, refused, problem, off, busy, ready, hint, send, change: (name: string, value: Values[string]) => setGiven((now) => ({ ...now, [name]: value })) };
 }
 
 export type FormState = ReturnType<typeof useForm>;
 
-export const FormFields = ({ state }: { state: FormState }) => state.form && <FormPane form={state.form} values={state.values} onChange={state.change} wrong={state.wrong.by} onSubmit={state.send} />;
+export const FormFields = ({ state }: { state: FormState }) => state.form && <FormPane form={state.form} values={state.values} onChange={state.change} wrong={state.wrong.by} refused={state.refused} onSubmit={state.send} />;
 
 export function FormPanel({ state, review, execution, waiting, phone = false }: { state: FormState; review: Review; execution: Execution; waiting: WaitingFor; phone?: boolean }) {
-  const { plan, wrong, problem, ready, hint } = state;
+  const { plan, wrong, refused, problem, ready, hint } = state;
   const { me, stands, approved, point } = review;
   const faulty = Object.keys(wrong.by).length;
   const around = { stands, approved, version: execution.run_version ?? undefined, point, name: execution.checkpoint_name ?? 'the form', me };
@@ -75,7 +80,7 @@ export function FormPanel({ state, review, execution, waiting, phone = false }: 
           The form was not sent: {many(faulty, 'field')} {faulty === 1 ? 'has' : 'have'} to be put right.
         </p>
       )}
-      {problem && (faulty === 0 || wrong.rest.length > 0) && <ErrorBlock title={plan.failed} problem={problem} className="mt-3" />}
+      {problem && (Object.keys(refused.by).length === 0 || wrong.rest.length > 0) && <ErrorBlock title={plan.failed} problem={problem} className="mt-3" />}
     </Panel>
   );
 }
