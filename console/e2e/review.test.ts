@@ -148,7 +148,7 @@ it('edits and approves, and keeps both versions', async () => {
   await page.keyboard.press('Control+End');
   await page.keyboard.type('5. Week 7: rest.');
   await page.getByText('Edited, not sent yet').waitFor();
-  await decision().getByText('Approves your edit of plan.md, not the content before it').waitFor();
+  await decision().getByText('Approves your edit of plan.md; edited from').waitFor();
   await shot(page, 'review-edit');
   await decide('Control+Enter', /^Approve with your changes/);
   await page.getByText('Changed and approved Plan').waitFor();

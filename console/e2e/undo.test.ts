@@ -92,7 +92,7 @@ it('slice 11: a first approval of a first run promises no undo, and offers none'
   const { run, execution } = await seedFirst('Supplier onboarding');
   await signIn(page, server, `/review/${execution}`);
   const decision = page.getByRole('region', { name: 'Decision' });
-  await decision.getByText('It cannot be undone: no point to go back to stands before it.').waitFor();
+  await decision.getByText('It cannot be undone: there is no earlier point to go back to.').waitFor();
   await decide('Control+Enter', /^Approve revision 1/);
   await page.getByText('Approved Goals, revision 1').waitFor();
   expect(await page.getByRole('button', { name: /^Undo/ }).count()).toBe(0);

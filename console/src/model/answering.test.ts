@@ -69,6 +69,6 @@ describe('one sentence', () => {
     const say = (kind: WaitingFor['kind'], role: string, approved = false) => undone(waiting(kind), undefined, { approved, point: null, name: 'Plan', me: { role } });
     expect(say('form', 'approver', true)).toBe('Until then it can be sent back.');
     expect(say('form', 'operator')).toBe('You cannot undo it: rolling back needs approver.');
-    expect(say('approve_complete', 'approver')).toBe('It cannot be undone: no point to go back to stands before it.');
+    expect(say('approve_complete', 'approver')).toBe('It cannot be undone: there is no earlier point to go back to.');
   });
 });

@@ -41,8 +41,8 @@ it('says what an answer covers', () => {
   expect(covers(all, { 'plan-1': 'whole', 'sums-1': 'scroll' })).toBe('Covers 4 outputs, 1 of them seen whole');
   expect(covers([plan], { 'plan-1': 'whole' })).toBe('Covers plan.md, seen whole');
   expect(covers([plan], {})).toBe('Covers plan.md, not seen whole yet');
-  expect(covers([plan], { 'plan-1': 'whole' }, ['plan'])).toBe('Approves your edit of plan.md, not the content before it');
-  expect(covers([plan, sums], { 'sums-1': 'whole' }, ['plan'])).toBe('Approves your edit of plan.md, not the content before it, and 1 output as shown, seen whole');
+  expect(covers([plan], { 'plan-1': 'whole' }, ['plan'])).toBe('Approves your edit of plan.md; edited from');
+  expect(covers([plan, sums], { 'sums-1': 'whole' }, ['plan'])).toBe('Approves your edit of plan.md, and 1 output as shown, seen whole; edited from');
   expect(covers([], {})).toBe('Covers the question as it is asked here');
 });
 

@@ -76,7 +76,7 @@ export function covers(outputs: readonly Output[], seen: Seen, edited: readonly 
   if (edited.length > 0) {
     const files = outputs.filter((one) => edited.includes(one.artifact_name)).map(fileName);
     const others = rest.length === 0 ? '' : `, and ${many(rest.length, 'output')} as shown, ${much(rest)}`;
-    return `Approves your edit of ${files.join(' and ')}, not the content before it${others}`;
+    return `Approves your edit of ${files.join(' and ')}${others}; edited from`;
   }
   const [only] = outputs;
   if (!only) return 'Covers the question as it is asked here';

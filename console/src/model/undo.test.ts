@@ -51,7 +51,7 @@ describe('how it is undone, in words', () => {
   it('promises an undo only where there is one', () => {
     expect(takenBack(point, 'Plan')).toBe('Undo goes back to Goals; Plan is then done again.');
     expect(takenBack(other, 'Goals')).toBe('Undo goes back to the end of v1 and archives v2.');
-    expect(takenBack(null, 'Goals')).toBe('It cannot be undone: no point to go back to stands before it.');
+    expect(takenBack(null, 'Goals')).toBe('It cannot be undone: there is no earlier point to go back to.');
     expect(takenBack(undefined, 'Goals')).toBe('');
   });
   it('differs by what is decided', () => {
