@@ -1,4 +1,4 @@
-/** Nobody approves what they did not see: hands that are too quick, screens that are too small, content that changes, and others who answer. */
+/** Nobody approves what they did not see: presses that are too quick, screens that are too small, content that changes, and others who answer. */
 import { expect, it } from 'vitest';
 import { agents, put, start, team } from './run-world';
 import { decide, eachTest, getRun, openPage, page, PHONE, ready, seedReview, seedToken, server, signIn, type TestPage, until, waits } from './world';
@@ -54,7 +54,7 @@ const slowly = (what: string, look: () => Promise<boolean>) =>
     return false;
   });
 
-/** The inbox of a pipeline's questions, in a time that stands still; the first one can be decided. */
+/** The inbox of a pipeline's questions, with the page's clock stopped; the first one can be decided. */
 async function inboxInSlowTime(pipeline: Pipeline): Promise<void> {
   await page.clock.install();
   await signIn(page, server, '/inbox');

@@ -55,7 +55,7 @@ it('offers choices and fields by the kind of question', () => {
 });
 
 describe('one sentence', () => {
-  const around = { stands: { total: 3, next: 'Legal review' }, approved: false, version: 3 };
+  const around = { place: { total: 3, next: 'Legal review' }, approved: false, version: 3 };
   it('says what an answer leads to', () => {
     const say = (kind: WaitingFor['kind'], option?: string, more: Partial<WaitingFor> = {}, approved = false) => consequence(waiting(kind, more), option, { ...around, approved });
     expect(say('approve_complete')).toBe('If you approve, the result counts and Legal review comes next.');
@@ -63,7 +63,7 @@ describe('one sentence', () => {
     expect(say('approve_complete', 'approve', { who: { role: 'approver', required_approvals: 2 } })).toBe('If you approve, 1 more approval is needed.');
     expect(say('form', undefined, {}, true)).toBe('When it is sent, it waits to be approved; then Legal review comes next.');
     expect(say('form')).toBe('When it is sent, the form counts and Legal review comes next.');
-    expect(consequence(waiting('approve_complete'), undefined, { stands: { total: 3, next: undefined }, approved: false, version: 1 })).toBe('If you approve, the result counts and the run is done.');
+    expect(consequence(waiting('approve_complete'), undefined, { place: { total: 3, next: undefined }, approved: false, version: 1 })).toBe('If you approve, the result counts and the run is done.');
   });
   it('says how it is undone', () => {
     const say = (kind: WaitingFor['kind'], role: string, approved = false) => undone(waiting(kind), undefined, { approved, point: null, name: 'Plan', me: { role } });

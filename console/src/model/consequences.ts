@@ -7,7 +7,7 @@ import { type Point, takenBack, takenUp, within } from './undo';
 
 export interface Around {
   /** Where the checkpoint is in its pipeline. */
-  stands: Place | undefined;
+  place: Place | undefined;
   /** Whether the checkpoint's result has to be approved. */
   approved: boolean;
   version: number | undefined;
@@ -22,8 +22,8 @@ type Asked = Pick<WaitingFor, 'kind' | 'who'>;
 const open = ({ who }: Asked) => (who.required_approvals ?? 1) - (who.approved_by?.length ?? 0);
 
 /** `option` is what was chosen; without a choice the sentence is about the answer that is offered first. */
-export function consequence(waiting: Asked, option: string | undefined, { stands, approved, version }: Pick<Around, 'stands' | 'approved' | 'version'>): string {
-  const then = onwards(stands);
+export function consequence(waiting: Asked, option: string | undefined, { place, approved, version }: Pick<Around, 'place' | 'approved' | 'version'>): string {
+  const then = onwards(place);
   switch (waiting.kind) {
     case 'approve_complete':
       if (option === 'edit') return `What you write counts, and both versions are kept. Then ${then}.`;

@@ -21,7 +21,7 @@ export interface Guard {
   appeared: number;
   /** The press that began last. */
   press: Press | undefined;
-  /** The keys that are down, without modifiers: those stay down between two decisions. */
+  /** The keys that are down, by their place on the keyboard, without modifiers: those stay down between two decisions. */
   down: readonly string[];
   /** The keys that were down at the last decision and have not been released since. */
   held: readonly string[];
@@ -34,28 +34,29 @@ export const HINTS: Record<Refusal, string> = { early: 'Read it first, then pres
 
 export const fresh: Guard = { appeared: Number.NEGATIVE_INFINITY, press: undefined, down: [], held: [] };
 
-const MODIFIERS = new Set(['Control', 'Meta', 'Alt', 'Shift']);
+// By their place: the letter of a key may be another one when it is released, after Shift for example.
+const isModifier = (code: string) => /^(Control|Meta|Alt|Shift)/.test(code);
 const without = (keys: readonly string[], key: string) => keys.filter((one) => one !== key);
 
 /** A question, or new content of it, is on the screen. */
 export const appeared = (guard: Guard, now: number): Guard => ({ ...guard, appeared: now });
 
-/** A pointer goes down, or a key; a repeat of a key that is held begins nothing. */
-export function began(guard: Guard, now: number, key?: string): Guard {
+/** A pointer goes down, or a key; a repeat of a key that is held begins nothing. Keys on a screen have no code. */
+export function began(guard: Guard, now: number, key = ''): Guard {
   const press = { began: now, spent: false, over: false };
-  if (key === undefined) return { ...guard, press };
-  if (MODIFIERS.has(key)) return guard;
+  if (key === '') return { ...guard, press };
+  if (isModifier(key)) return guard;
   // Down once more without a repeat: its release was not heard.
   return { ...guard, press, down: [...without(guard.down, key), key], held: without(guard.held, key) };
 }
 
 /** A pointer or a key was released. */
-export function ended(guard: Guard, key?: string): Guard {
+export function ended(guard: Guard, key = ''): Guard {
   const press = guard.press && { ...guard.press, over: true };
   // macOS reports no release of a key while Command is down.
-  if (key === 'Meta') return { ...guard, press, down: [], held: [] };
-  if (key !== undefined && MODIFIERS.has(key)) return guard;
-  return key === undefined ? { ...guard, press } : { ...guard, press, down: without(guard.down, key), held: without(guard.held, key) };
+  if (key.startsWith('Meta')) return { ...guard, press, down: [], held: [] };
+  if (isModifier(key)) return guard;
+  return { ...guard, press, down: without(guard.down, key), held: without(guard.held, key) };
 }
 
 /** The window lost the keyboard: nothing more is heard of what was down. */

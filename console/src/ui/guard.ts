@@ -5,12 +5,12 @@ import { appeared, attempt, began, ended, fresh, type Guard, HINTS, left, READIN
 let guard: Guard = fresh;
 
 /** Listens once for the whole console, before anything else does. */
-export function useHands(): void {
+export function usePresses(): void {
   useEffect(() => {
     const down = (event: KeyboardEvent) => {
-      if (!event.repeat) guard = began(guard, performance.now(), event.key);
+      if (!event.repeat) guard = began(guard, performance.now(), event.code);
     };
-    const up = (event: KeyboardEvent) => void (guard = ended(guard, event.key));
+    const up = (event: KeyboardEvent) => void (guard = ended(guard, event.code));
     const pressed = () => void (guard = began(guard, performance.now()));
     const released = () => void (guard = ended(guard));
     const gone = () => void (guard = left(guard));

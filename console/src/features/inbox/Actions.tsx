@@ -138,7 +138,8 @@ export function Actions({ question, work, phone = false }: Props) {
         );
     }
   };
-  const copyable = planOf(about, { option: waiting.kind === 'approve_complete' ? 'approve' : waiting.kind === 'choice' ? waiting.options?.[0] : 'yes' }).copy;
+  const asked = Object.fromEntries((waiting.form?.input_fields ?? []).map((field) => [field.name, '…']));
+  const copyable = planOf(about, { option: waiting.kind === 'approve_complete' ? 'approve' : waiting.kind === 'choice' ? waiting.options?.[0] : 'yes', form: { fields: asked, files: {} } }).copy;
   const giveUp = (
     <Button kind="danger" size={size} off={offline} offAt="hidden" onClick={() => setAsking('reject')}>
       Reject
@@ -147,7 +148,7 @@ export function Actions({ question, work, phone = false }: Props) {
   // Rejecting a start keeps the run; everything else that is rejected gives it up.
   const rejects = waiting.kind === 'approve_start' ? about : { ...about, waiting: { ...waiting, kind: 'approve_complete' as const } };
   const option = asking === 'revise' ? 'revise' : waiting.kind === 'approve_start' ? 'no' : 'reject';
-  const around = { stands, approved, version: about.version, point, name, me };
+  const around = { place: stands, approved, version: about.version, point, name, me };
   return (
     <>
       <div className="flex flex-wrap items-center gap-2 max-tablet:[&>span]:flex-1">

@@ -115,7 +115,7 @@ function story(work: Work): string {
 
 /** What the answer leads to, and how it is undone. */
 function follows({ about, stands, approved, point }: Work, me: Me | undefined): string {
-  const around = { stands, approved, version: about.version, point, name: about.name, me };
+  const around = { place: stands, approved, version: about.version, point, name: about.name, me };
   return `${consequence(about.waiting, undefined, around)} ${undone(about.waiting, undefined, around)}`.trim();
 }
 

@@ -54,7 +54,7 @@ export function Answers({ review, about, execution, waiting, undecided, phone = 
   useShortcut(phone ? undefined : 'mod+enter', 'decide', send, { order: 18 });
   const rows = choices(waiting);
   const asked = field(waiting, option);
-  const around = { stands, approved, version: about.version, point, name: about.name, me };
+  const around = { place: stands, approved, version: about.version, point, name: about.name, me };
   const written = { value: words, onChange: (event: { target: { value: string } }) => setWords(event.target.value) };
   return (
     <Panel question={waiting.question} mine={refused === undefined} about={`${consequence(waiting, option, around)} ${undone(waiting, option, around)}`.trim()} digest={waiting.digest ?? undefined} covers="Covers the question as it is asked here">

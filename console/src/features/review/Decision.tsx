@@ -73,7 +73,7 @@ export function Decision({ review, about, execution, waiting, option, onOption, 
     onOption(next);
     if (next === 'revise' || next === 'reject') requestAnimationFrame(() => record.current?.querySelector('textarea')?.focus());
   };
-  const around = { stands, approved, version: about.version, point, name: about.name, me };
+  const around = { place: stands, approved, version: about.version, point, name: about.name, me };
   const follows = `${consequence(waiting, option, around)} ${undone(waiting, option, around)}`.trim();
   return (
     <Panel question={waiting.question} mine={refused === undefined} about={stale ? undefined : follows} digest={waiting.digest ?? undefined} covers={covers(outputs, seen, edited)}>

@@ -19,7 +19,7 @@ import { Panel } from './Panel';
 import { useDecided } from './useDecided';
 import type { Review } from './useReview';
 
-/** Stands in while no question is known, which sends nothing. */
+/** Before a question is known: nothing can be sent. */
 const NONE: About = { waiting: { kind: 'form', question: '', actions: [], since: '', who: { role: 'viewer' }, assurance: { minimum: 'local' } } as unknown as WaitingFor, run: '', execution: undefined, name: 'the form', pipeline: undefined, version: undefined, revision: undefined };
 
 export function useForm(review: Review, waiting: WaitingFor | undefined) {
@@ -63,7 +63,7 @@ export function FormPanel({ state, review, execution, waiting, phone = false }: 
   const { plan, wrong, refused, problem, ready, hint } = state;
   const { me, stands, approved, point } = review;
   const faulty = Object.keys(wrong.by).length;
-  const around = { stands, approved, version: execution.run_version ?? undefined, point, name: execution.checkpoint_name ?? 'the form', me };
+  const around = { place: stands, approved, version: execution.run_version ?? undefined, point, name: execution.checkpoint_name ?? 'the form', me };
   return (
     <Panel question={waiting.question} mine={whyNot(me, waiting) === undefined} about={`${consequence(waiting, undefined, around)} ${undone(waiting, undefined, around)}`.trim()}>
       <div className="flex items-start gap-2">
