@@ -1,6 +1,6 @@
 /** The inbox in a real browser, on the real program. */
 import { expect, it } from 'vitest';
-import { axe, eachTest, getRun, page, PHONE, seedForm, seedReview, seedToken, server, shot, signIn, until } from './world';
+import { axe, decide, eachTest, getRun, page, PHONE, seedForm, seedReview, seedToken, server, shot, signIn, until } from './world';
 
 eachTest();
 
@@ -11,7 +11,7 @@ it('teaches when nothing waits, and takes up what comes without a reload', async
   await page.getByText(/^Live/).waitFor();
   await seedForm(server, 'Supplier onboarding');
   await page.getByRole('heading', { name: '“Goals” has a form to fill in.' }).waitFor();
-  await page.getByText('When it is filled in, Plan comes next.').waitFor();
+  await page.getByText('When it is sent, it waits to be approved; then Plan comes next.').waitFor();
   await until('the count in the title', async () => (await page.title()) === '(1) Inbox · Holdpoint');
 });
 
@@ -45,15 +45,14 @@ it('is cleared with one hand: j, k, r, a', async () => {
   await row.click();
   await page.keyboard.press('r');
   await page.getByRole('dialog').getByLabel(/What should change/).fill('Name who watches.');
-  await page.keyboard.press('Control+Enter');
-  await page.getByText('Asked for a revision of Plan').waitFor();
+  await decide('Control+Enter', /^Ask for a revision/);
+  await page.getByText('Asked for revision 2 of Plan').waitFor();
   await until('the second revision', async () => (await server.api<{ revision_iteration: number; waiting_for?: unknown }>('GET', `/api/executions/${execution}`)).waiting_for);
   await until('the row is back', async () => (await row.count()) === 1);
   await row.click();
   const preview = page.getByRole('region', { name: 'Selected question' });
   await preview.getByText('Changed since rev 1').waitFor();
-  await preview.getByRole('button', { name: /^Approve/ }).waitFor();
-  await page.keyboard.press('a');
+  await decide('a', /^Approve/);
   await page.getByText('Approved Plan, revision 2').waitFor();
   expect((await getRun(server, run.run_id)).status).toBe('completed');
   await until('the row is gone', async () => (await row.count()) === 0);

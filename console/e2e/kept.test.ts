@@ -1,7 +1,7 @@
 /** Nothing that was written is lost, nothing is done twice, and what others do meanwhile is said, in a real browser. */
 import { expect, it } from 'vitest';
 import { form, put, start } from './run-world';
-import { eachTest, getRun, page, seedForm, seedPipeline, seedReview, seedToken, server, signIn, until, waits } from './world';
+import { decide, eachTest, getRun, page, seedForm, seedPipeline, seedReview, seedToken, server, signIn, until, waits } from './world';
 
 eachTest();
 
@@ -67,7 +67,7 @@ it('slice 8: Ctrl+Enter decides from within the edited text', async () => {
   await editor.click();
   await page.keyboard.press('Control+End');
   await page.keyboard.type('5. Week 7: rest.');
-  await page.keyboard.press('Control+Enter');
+  await decide('Control+Enter', /^Approve with your changes/);
   await page.getByText('Changed and approved Plan').waitFor();
   await until('it is done', async () => (await execution(id)).status === 'completed');
 });

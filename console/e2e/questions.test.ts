@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { InboxItem } from '../src/api/types';
 import { agents, put, start, team } from './run-world';
-import { axe, eachTest, getRun, page, server, shot, signIn, until, waits } from './world';
+import { axe, decide, eachTest, getRun, page, ready, server, shot, signIn, until, waits } from './world';
 
 eachTest();
 
@@ -34,7 +34,7 @@ it('raises a budget that is used up, and says what is spent', async () => {
   await question().getByText('Write an amount like 2.50.').first().waitFor();
   expect((await getRun(server, run)).current_execution?.waiting_for?.kind).toBe('budget');
   await question().getByLabel('Raise by, tokens').fill('1000');
-  await question().getByRole('button', { name: 'Raise the budget' }).click();
+  await (await ready('Raise the budget')).click();
   await page.getByText('Raised the budget of Draft').waitFor();
   const { waiting } = await waits(server, run, 'approve_complete');
   expect(waiting.kind).toBe('approve_complete');
@@ -44,7 +44,7 @@ it('stops the work instead, when it is not worth more', async () => {
   const run = await dear('Not worth it');
   await signIn(page, server, '/inbox');
   await question().getByText('Not worth it').waitFor();
-  await question().getByRole('button', { name: 'Stop the work' }).click();
+  await (await ready('Stop the work')).click();
   await page.getByText('Stopped Draft').waitFor();
   await until('the work has stopped', async () => (await getRun(server, run)).current_execution?.waiting_for?.kind !== 'budget');
   expect((await getRun(server, run)).status).toBe('paused');
@@ -69,11 +69,11 @@ it('lets one of several ways be picked, by a key', async () => {
   });
   await signIn(page, server, '/inbox');
   await question().getByRole('heading', { name: 'Which market comes first?' }).waitFor();
-  await question().getByText('The run goes on along what you pick.').waitFor();
+  await question().getByText('The run continues along what you pick.').waitFor();
   await question().getByRole('button', { name: 'North' }).waitFor();
   expect(await axe(page)).toEqual([]);
   await shot(page, 'inbox-choice');
-  await page.keyboard.press('2');
+  await decide('2', 'South');
   await page.getByText('Picked South').waitFor();
   expect(answers).toEqual([{ option: 'South', digest: 'sha256:00' }]);
   await page.getByText('Nothing waits for you').first().waitFor();

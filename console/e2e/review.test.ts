@@ -1,7 +1,7 @@
 /** Review in a real browser, on the real program: forms, approvals, revisions, edits, and what others decide meanwhile. */
 import { expect, it } from 'vitest';
 import { agents, put, script, start, team } from './run-world';
-import { axe, eachTest, getRun, openPage, page, press, PHONE, reopen, seedForm, seedPipeline, seedReview, seedRun, seedToken, server, shot, signIn, until, waits } from './world';
+import { axe, decide, eachTest, getRun, openPage, page, press, PHONE, ready, reopen, seedForm, seedPipeline, seedReview, seedRun, seedToken, server, shot, signIn, until, waits } from './world';
 
 type Page = Awaited<ReturnType<typeof openPage>>;
 interface Execution {
@@ -22,7 +22,7 @@ it('slice 7: a form says what is wrong beside each field, and is sent when it is
   await signIn(page, server, review(id));
   await page.getByRole('heading', { name: '“Goals” has a form to fill in.' }).waitFor();
   await page.getByLabel('Weeks').fill('99');
-  await page.keyboard.press('Control+Enter');
+  await decide('Control+Enter', /^Send Goals/);
   await page.getByText('Goal is required.').waitFor();
   await page.getByText(/Weeks does not satisfy/).waitFor();
   await page.getByText('The form was not sent: 2 fields have to be put right.').waitFor();
@@ -31,26 +31,31 @@ it('slice 7: a form says what is wrong beside each field, and is sent when it is
   expect(await axe(page)).toEqual([]);
   await shot(page, 'review-form');
   await page.getByLabel(/^Goal/).fill('Fewer late parcels');
+  await page.getByText('Goal is required.').waitFor({ state: 'detached' });
+  await page.getByText('The form was not sent: 1 field has to be put right.').waitFor();
   await page.getByLabel('Weeks').fill('6');
-  await page.getByRole('button', { name: /^Send Goals/ }).click();
+  await (await ready(/^Send Goals/)).click();
   await page.getByText('Filled in Goals').waitFor();
   // What was filled in stands there to be approved, in the same place.
   await page.getByRole('heading', { name: 'Is the result of “Goals” good?' }).waitFor();
   await page.getByText('"Fewer late parcels"').waitFor();
-  await page.getByRole('button', { name: /^Approve revision 1/ }).click();
+  // Nothing is chosen on a question that comes after a decision.
+  await page.getByText('Choose what to do first.').waitFor();
+  await press('a', page.getByRole('button', { name: /^Approve revision 1/ }));
+  await (await ready(/^Approve revision 1/)).click();
   await page.getByText('Approved Goals, revision 1').waitFor();
   // The next question of the same run: whether the plan may begin, with the goals to read.
-  await page.getByRole('button', { name: /^Start Plan/ }).waitFor();
+  await press('a', page.getByRole('button', { name: /^Start Plan/ }));
   await page.getByText('"Fewer late parcels"').waitFor();
-  await page.getByRole('button', { name: /^Start Plan/ }).click();
+  await (await ready(/^Start Plan/)).click();
   await page.getByLabel(/^Steps/).fill('1. Measure');
   await page.getByRole('region', { name: 'For reference' }).getByText('"Fewer late parcels"').waitFor();
-  await page.keyboard.press('Control+Enter');
-  await page.getByRole('button', { name: /^Approve revision 1/ }).waitFor();
-  await page.keyboard.press('Control+Enter');
+  await decide('Control+Enter', /^Send Plan/);
+  await press('a', page.getByRole('button', { name: /^Approve revision 1/ }));
+  await decide('Control+Enter', /^Approve revision 1/);
   await page.getByLabel(/^Done/).fill('All of it');
   await page.getByLabel(/^Satisfied/).selectOption('true');
-  await page.getByRole('button', { name: /^Send Report/ }).click();
+  await (await ready(/^Send Report/)).click();
   await until('the run is done', async () => (await getRun(server, run.run_id)).status === 'completed');
 });
 
@@ -82,11 +87,11 @@ it('slice 7: a form takes a file, and an approval to start can be refused', asyn
   await page.getByRole('button', { name: /^Start Goals/ }).waitFor();
   await press('x', page.getByText('Say why.'));
   await press('a', page.getByRole('button', { name: /^Start Goals/ }));
-  await page.keyboard.press('Control+Enter');
-  await page.getByRole('button', { name: /^Send Goals/ }).click();
+  await decide('Control+Enter', /^Start Goals/);
+  await (await ready(/^Send Goals/)).click();
   await page.getByText('Figures is required.').waitFor();
   await page.getByLabel(/^Figures/).setInputFiles({ name: 'figures.csv', mimeType: 'text/csv', buffer: Buffer.from('lane,rate\nMalmö,6.8\nOslo,7.1\n') });
-  await page.getByRole('button', { name: /^Send Goals/ }).click();
+  await (await ready(/^Send Goals/)).click();
   await page.getByRole('button', { name: '2 artifacts' }).click();
   await page.getByRole('menuitem', { name: 'figures.csv' }).click();
   await page.getByRole('cell', { name: 'Malmö' }).waitFor();
@@ -116,7 +121,7 @@ it('slice 7: asks for a revision with a comment on a line, and shows what it cha
   await page.getByText('not sent yet').waitFor();
   await page.getByRole('button', { name: /^Ask for revision 2, 1 comment/ }).waitFor();
   await page.getByLabel('What should change').fill('Say who watches the installs.');
-  await page.keyboard.press('Control+Enter');
+  await decide('Control+Enter', /^Ask for revision 2/);
   await page.getByText('Asked for revision 2 of Plan').waitFor();
   await until('the second revision', async () => (await execution(id)).revision_iteration === 1 && (await execution(id)).waiting_for);
   await page.goto(server.url + review(id));
@@ -143,8 +148,9 @@ it('edits and approves, and keeps both versions', async () => {
   await page.keyboard.press('Control+End');
   await page.keyboard.type('5. Week 7: rest.');
   await page.getByText('Edited, not sent yet').waitFor();
+  await decision().getByText('Approves your edit of plan.md; edited from').waitFor();
   await shot(page, 'review-edit');
-  await page.keyboard.press('Control+Enter');
+  await decide('Control+Enter', /^Approve with your changes/);
   await page.getByText('Changed and approved Plan').waitFor();
   expect((await getRun(server, run.run_id)).status).toBe('completed');
   const all = await server.api<{ items: { artifact_record_id: string; current: boolean }[] }>('GET', `/api/artifacts/list?execution_id=${id}&all=true`);
@@ -165,15 +171,14 @@ it('lets nobody approve what has changed since it was shown', async () => {
   await page.route(`**/api/executions/${id}`, (route) => route.fulfill({ json: first }));
   await server.api('POST', `/api/executions/${id}/reject`, { feedback: 'Name who watches.', digest: first.waiting_for?.digest });
   await until('the second revision', async () => (await execution(id)).revision_iteration === 1 && (await execution(id)).waiting_for);
-  await page.keyboard.press('Control+Enter');
+  await decide('Control+Enter', /^Approve revision 1/);
   await page.getByText('The content has changed since it was shown. Nothing was decided.').waitFor();
   expect(await page.getByRole('button', { name: /^Approve/ }).count()).toBe(0);
   expect((await execution(id)).status).toBe('waiting_approval_to_complete');
   await shot(page, 'review-stale');
   await page.unroute(`**/api/executions/${id}`);
   await page.getByRole('button', { name: 'Show the new content' }).click();
-  await page.getByRole('button', { name: /^Approve revision 2/ }).waitFor();
-  await page.keyboard.press('Control+Enter');
+  await decide('Control+Enter', /^Approve revision 2/);
   await until('it is done', async () => (await execution(id)).status === 'completed');
 });
 
@@ -185,7 +190,7 @@ it('says who decided what, in another window, within a second', async () => {
   await signIn(other, server, review(id), mara);
   for (const one of [page, other]) await one.getByRole('button', { name: /^Approve revision 1/ }).waitFor();
   await page.getByText(/^Live/).waitFor();
-  await other.keyboard.press('Control+Enter');
+  await decide('Control+Enter', /^Approve revision 1/, other);
   await other.getByText('Approved Plan, revision 1').waitFor();
   await decision().getByText('Mara Lindqvist', { exact: true }).waitFor({ timeout: 1000 });
   await decision().getByText('The result of “Plan” was approved.').waitFor();
@@ -215,8 +220,8 @@ it('counts two needed approvals, and refuses who asked for it', async () => {
   await shot(page, 'review-two');
   const other = await openPage();
   await signIn(other, server, review(asked.execution_id), lena);
-  await decision(other).getByText('Then Plan comes next.').waitFor();
-  await other.keyboard.press('Control+Enter');
+  await decision(other).getByText('If you approve, the result counts and Plan comes next.').waitFor();
+  await decide('Control+Enter', /^Approve revision 1/, other);
   await until('it is done', async () => (await execution(asked.execution_id)).status === 'completed');
   await other.context().close();
 });
@@ -229,7 +234,7 @@ it('rejects with a reason, which gives up the run', async () => {
   await page.getByText('Given up').filter({ visible: true }).first().waitFor();
   await press('x', page.getByText('Say why.'));
   await page.getByLabel('Why').fill('Not worth it.');
-  await page.keyboard.press('Control+Enter');
+  await decide('Control+Enter', /^Reject, give up/);
   await page.getByText(/Rejected Plan, Given up v1 was given up/).waitFor();
   expect((await getRun(server, run.run_id)).status).toBe('aborted');
 });
@@ -262,7 +267,7 @@ it('slice 17: says what a check complained about, and does the work again with w
   await page.getByText('Write something first.').waitFor();
   await page.getByLabel(/^What should be done/).fill('The total is a whole number.');
   await shot(page, 'review-guidance');
-  await page.keyboard.press('Control+Enter');
+  await decide('Control+Enter', /^Send, do Sums again/);
   await page.getByText('Answered Sums').waitFor();
   await waits(server, run, 'approve_complete');
   await page.goto(server.url + review(asked.execution_id));
@@ -278,13 +283,13 @@ it('slice 17: tries a failed step again, and gives a script what it asks for', a
   const { execution: asked } = await waits(server, run, 'script_input');
   await signIn(page, server, review(asked.execution_id));
   await page.getByLabel(/^Your answer/).fill('no');
-  await page.getByRole('button', { name: /^Send to the script/ }).click();
+  await (await ready(/^Send to the script/)).click();
   await page.getByText('Answered Count').waitFor();
   await until('it failed', async () => (await execution(asked.execution_id)).status === 'failed');
   await page.goto(server.url + review(asked.execution_id));
   await page.getByText(/nothing to count/).first().waitFor();
   await shot(page, 'review-failed');
-  await page.getByRole('button', { name: /^Try Count again/ }).click();
+  await (await ready(/^Try Count again/)).click();
   await page.getByText('Trying Count again').waitFor();
 });
 
@@ -302,7 +307,7 @@ it('asks for more budget, and says what is spent', async () => {
   await page.getByText('Write an amount like 2.50.').waitFor();
   await page.getByLabel(/^Raise by/).fill('1000');
   await shot(page, 'review-budget');
-  await page.getByRole('button', { name: /^Raise the budget by 1000 tokens/ }).click();
+  await (await ready(/^Raise the budget by 1000 tokens/)).click();
   await page.getByText('Raised the budget of Draft').waitFor();
   await waits(server, run, 'approve_complete');
 });
@@ -316,8 +321,8 @@ it('works on a phone: two buttons within reach, and the rest in a sheet', async 
   expect((await approve.boundingBox())?.height).toBe(46);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
   expect(await axe(page)).toEqual([]);
-  await approve.click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Approve revision 2' }).click();
+  await approve.and(page.locator(':not([aria-disabled=true])')).click();
+  await (await ready('Approve revision 2')).click();
   await page.getByText('Approved Plan, revision 2').waitFor();
   await until('it is done', async () => (await execution(id)).status === 'completed');
 });

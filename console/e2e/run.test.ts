@@ -299,7 +299,7 @@ it('slice 20: has a table beside the bars, folds waits, and says what is wrong w
   await signIn(page, server, `/runs/${run}`);
   await page.getByRole('list', { name: 'Tries and revisions' }).getByRole('button').first().focus();
   await page.keyboard.press('ArrowRight');
-  await page.getByText('A form is filled in.').first().waitFor();
+  await page.getByText('Fills in a form.').first().waitFor();
   await page.keyboard.press('t');
   const table = page.getByRole('table', { name: /Everything that the timeline shows/ });
   await table.getByText('A person').first().waitFor();

@@ -1,6 +1,6 @@
 /** Undoing decisions in a real browser: through the rollback's preview, by stopping, and never silently. */
 import { expect, it } from 'vitest';
-import { axe, eachTest, getRun, page, press, seedForm, server, shot, signIn, until, waits } from './world';
+import { axe, decide, eachTest, getRun, page, press, ready, seedForm, server, shot, signIn, until, waits } from './world';
 import { form, put, putScript, script, start } from './run-world';
 
 eachTest();
@@ -9,7 +9,6 @@ interface Listed {
   items: { checkpoint_position: number; status: string; checkpoint_name: string }[];
 }
 
-const free = (name: RegExp) => page.getByRole('button', { name }).and(page.locator(':not([aria-disabled=true])')).first().waitFor();
 const executions = async (run: string) => (await server.api<Listed>('GET', `/api/runs/${run}/checkpoints`)).items;
 /** The hint bar's own key, which stands there while there is something to undo. */
 const hint = () => page.getByRole('contentinfo').getByText(/^uundo$/);
@@ -58,8 +57,7 @@ it('slice 11: an approval by key is undone through the preview of a rollback, wh
   await preview().getByText('Undo goes back to Goals; Plan is then done again.').waitFor();
   // Nothing was done yet, so there is nothing to undo.
   expect(await hint().count()).toBe(0);
-  await free(/^Approve/);
-  await page.keyboard.press('a');
+  await decide('a', /^Approve/);
   await page.getByText('Approved Plan, revision 1').waitFor();
   await page.getByRole('button', { name: /^Undo/ }).waitFor();
   await hint().waitFor();
@@ -94,9 +92,8 @@ it('slice 11: a first approval of a first run promises no undo, and offers none'
   const { run, execution } = await seedFirst('Supplier onboarding');
   await signIn(page, server, `/review/${execution}`);
   const decision = page.getByRole('region', { name: 'Decision' });
-  await decision.getByText('It cannot be undone: no point to go back to stands before it.').waitFor();
-  await free(/^Approve revision 1/);
-  await page.keyboard.press('Control+Enter');
+  await decision.getByText('It cannot be undone: there is no earlier point to go back to.').waitFor();
+  await decide('Control+Enter', /^Approve revision 1/);
   await page.getByText('Approved Goals, revision 1').waitFor();
   expect(await page.getByRole('button', { name: /^Undo/ }).count()).toBe(0);
   expect(await hint().count()).toBe(0);
@@ -118,8 +115,7 @@ it('slice 12: a first approval of a later run is undone by going back to the run
   const decision = page.getByRole('region', { name: 'Decision' });
   await decision.getByText('Undo goes back to the end of v1 and archives v2.').waitFor();
   await shot(page, 'undo-decision');
-  await free(/^Approve revision 1/);
-  await page.keyboard.press('Control+Enter');
+  await decide('Control+Enter', /^Approve revision 1/);
   await page.getByText('Approved Goals, revision 1').waitFor();
   await page.getByRole('button', { name: /^Undo/ }).click();
   await page.getByRole('heading', { name: 'Back to Report in v1' }).waitFor();
@@ -132,7 +128,7 @@ it('slice 11: whoever undoes at once stays with the undo, however late the next 
   const { run, execution } = await seedSecond('Late answers');
   await signIn(page, server, `/review/${execution}`);
   await page.getByRole('region', { name: 'Decision' }).getByText('Undo goes back to Goals; Plan is then done again.').waitFor();
-  await free(/^Approve revision 1/);
+  await ready(/^Approve revision 1/);
   let release = () => {};
   const held = new Promise<void>((resolve) => (release = resolve));
   const undo = page.getByRole('button', { name: /^Undo/ });
@@ -141,7 +137,7 @@ it('slice 11: whoever undoes at once stays with the undo, however late the next 
     if (await undo.isVisible()) await held;
     await route.fallback();
   });
-  await page.keyboard.press('Control+Enter');
+  await decide('Control+Enter', /^Approve revision 1/);
   await undo.click();
   const heading = page.getByRole('heading', { name: 'Back to Goals in v1' });
   await heading.waitFor();
@@ -161,8 +157,7 @@ it('slice 7: a start is undone by stopping the work, also after the toast has go
   const decision = page.getByRole('region', { name: 'Decision' });
   await decision.getByText(/Undo stops it and pauses the run/).waitFor();
   await page.getByText('Invoice matching').filter({ visible: true }).first().waitFor();
-  await free(/^Start Plan/);
-  await page.keyboard.press('Control+Enter');
+  await decide('Control+Enter', /^Start Plan/);
   const said = page.getByText('Started Plan in Invoice matching v1');
   await said.waitFor();
   await waits(server, run, 'form');
@@ -193,8 +188,7 @@ it('slice 7: an act can be undone for a minute after its toast, and not longer',
   await page.clock.install();
   await signIn(page, server, `/review/${execution}`);
   await page.getByText('Release notes').filter({ visible: true }).first().waitFor();
-  await free(/^Start Plan/);
-  await page.keyboard.press('Control+Enter');
+  await decide('Control+Enter', /^Start Plan/);
   await page.getByText('Started Plan in Release notes v1').waitFor();
   await hint().waitFor();
   await page.clock.runFor(9000);
@@ -207,8 +201,7 @@ it('slice 7: an act can be undone for a minute after its toast, and not longer',
 it('slice 7: an undo that is refused says why, where the toast stood', async () => {
   const { run, execution } = await seedStart('Incident review');
   await inbox('Incident review');
-  await free(/^Start Plan/);
-  await page.keyboard.press('a');
+  await decide('a', /^Start Plan/);
   await page.getByText('Started Plan in Incident review v1').waitFor();
   // Meanwhile somebody else has done the work.
   await server.api('POST', `/api/executions/${execution}/submit`, { fields: { steps: 'Done already' } });
@@ -227,7 +220,7 @@ it('slice 7: a start that was not allowed is asked about again, and a pause is u
   await inbox('Hiring');
   await preview().getByRole('button', { name: 'Reject' }).click();
   await page.getByRole('dialog').getByLabel('Why').fill('Not this week');
-  await page.keyboard.press('Control+Enter');
+  await decide('Control+Enter', /^Reject Plan/);
   await page.getByText('Rejected Plan').first().waitFor();
   expect((await waits(server, run)).waiting.kind).toBe('start');
   await page.getByRole('dialog').waitFor({ state: 'hidden' });
@@ -235,7 +228,7 @@ it('slice 7: a start that was not allowed is asked about again, and a pause is u
   await page.getByText('Plan waits to be approved before it starts').waitFor();
   await waits(server, run, 'approve_start');
   await page.goto(`${server.url}/runs/${run}`);
-  await free(/^Pause/);
+  await page.getByRole('button', { name: /^Pause/ }).and(page.locator(':not([aria-disabled=true])')).first().waitFor();
   await page.keyboard.press('.');
   await until('a pause', async () => (await server.api<{ pause_requested: boolean; status: string }>('GET', `/api/runs/${run}`)).status === 'paused');
   await page.getByText('The run is paused').first().waitFor();
@@ -249,11 +242,11 @@ it('slice 12: a run that was given up goes on from the point before, by way of t
   await signIn(page, server, `/review/${execution}`);
   const decision = page.getByRole('region', { name: 'Decision' });
   await decision.getByText('Undo goes back to Goals; Plan is then done again.').waitFor();
-  await free(/^Approve revision 1/);
+  await ready(/^Approve revision 1/);
   await press('x', page.getByText('Say why.'));
   await decision.getByText('Undo goes back to Goals, and the run goes on from there.').waitFor();
   await page.getByLabel('Why').fill('Nobody wants it.');
-  await page.keyboard.press('Control+Enter');
+  await decide('Control+Enter', /^Reject, give up/);
   await page.getByText('Rejected Plan, Given up too soon v1 was given up').waitFor();
   expect((await getRun(server, run)).status).toBe('aborted');
   await page.keyboard.press('u');
@@ -276,8 +269,7 @@ it('slice 16: trying again is undone by stopping that try', async () => {
   putScript(server, pipeline.pipeline_id, 'analyse.py', 'import time\n\ndef main():\n    time.sleep(600)\n');
   await inbox('Nightly figures');
   await preview().getByText('Undo stops it and pauses the run.').waitFor();
-  await free(/^Try again/);
-  await page.keyboard.press('a');
+  await decide('a', /^Try again/);
   await page.getByText('Trying Analysis again').waitFor();
   await until('the second try', async () => (await getRun(server, run)).status === 'in_progress');
   await page.keyboard.press('u');
@@ -297,7 +289,7 @@ it('slice 5: a form that counts at once is undone through the preview', async ()
   await signIn(page, server, `/review/${second}`);
   await page.getByText('Undo goes back to First; Second is then done again.').waitFor();
   await page.getByRole('form', { name: 'Form' }).getByRole('textbox').first().fill('Two');
-  await page.keyboard.press('Control+Enter');
+  await decide('Control+Enter', /^Send Second/);
   await until('the third form', async () => (await executions(run)).length === 3);
   await page.getByRole('button', { name: /^Undo/ }).click();
   await page.getByRole('heading', { name: 'Back to First in v1' }).waitFor();

@@ -166,6 +166,19 @@ export const press = (key: string, shows: Locator) =>
     );
   });
 
+/** The button that decides, once its question can be decided: it was on the screen long enough, and so was all of its content. */
+export async function ready(name: RegExp | string, on: Page = page): Promise<Locator> {
+  const button = on.getByRole('button', { name }).and(on.locator('[data-ready=true]:not([aria-disabled=true])')).first();
+  await button.waitFor();
+  return button;
+}
+
+/** Decides with a key, once the question can be decided. */
+export async function decide(keys: string, name: RegExp | string, on: Page = page): Promise<void> {
+  await ready(name, on);
+  await on.keyboard.press(keys);
+}
+
 /** The run once it waits for somebody, with what is asked. */
 export const waits = (server: Server, run: string, kind?: string) =>
   until(`a run that waits${kind ? ` for ${kind}` : ''}`, async () => {

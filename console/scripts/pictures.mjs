@@ -46,6 +46,8 @@ try {
     bytes += statSync(path).size;
   };
   const get = async (path) => (await page.request.get(listening + path)).json();
+  // A question can be decided once it was on the screen for a moment, with all of its content.
+  const ready = () => page.locator('[data-ready=true]:not([aria-disabled=true])').first().waitFor();
   const heading = (name) => page.getByRole('heading', { name }).first().waitFor();
 
   await page.goto(address);
@@ -64,11 +66,13 @@ try {
   await page.keyboard.press('r');
   await page.getByRole('region', { name: 'Decision', exact: true }).getByRole('textbox').fill('Say who watches the installs, and what happens in week 6.');
   await picture('3-send-back');
+  await ready();
   await page.keyboard.press('Control+Enter');
   await page.getByText(/Asked for/).first().waitFor();
   // It comes back as the next revision, with what changed marked.
   await page.goto(`${listening}/review/${execution}`);
   await page.getByRole('button', { name: /^Approve revision 2/ }).waitFor();
+  await ready();
   await page.keyboard.press('Control+Enter');
   await page.getByText(/^Approved Plan, revision 2/).waitFor();
 

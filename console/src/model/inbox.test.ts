@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { InboxItem } from '@/api/types';
-import { consequence, groups, question } from './inbox';
+import { groups, question } from './inbox';
 
 const me = { name: 'Mara', role: 'approver', kind: 'person', pipelines: [] };
 const item = (more: Partial<InboxItem['waiting_for']> = {}): InboxItem => ({
@@ -30,11 +30,4 @@ it('groups by who may answer', () => {
   expect(keys('mine', true)).toEqual([['g2', 'g1'], ['g3']]);
   expect(keys('anyone')).toEqual([['g1'], []]);
   expect(keys('others')).toEqual([[], ['g3']]);
-});
-
-it('says what an answer leads to', () => {
-  expect(consequence(item().waiting_for, { total: 3, next: 'Legal review' })).toBe('If you approve, the result counts and Legal review comes next.');
-  expect(consequence(item().waiting_for, { total: 3, next: undefined })).toBe('If you approve, the result counts and the run is done.');
-  expect(consequence(item().waiting_for, undefined)).toBe('If you approve, the result counts and the run goes on.');
-  expect(consequence(item({ who: { role: 'approver', required_approvals: 2 } }).waiting_for, undefined)).toBe('If you approve, 1 more approval is needed.');
 });

@@ -33,3 +33,6 @@ export const isProse = (artifact: Pick<Shows, 'format'>) => /^(md|markdown|txt)$
 
 const PICTURES: Record<string, string> = { svg: 'image/svg+xml', jpg: 'image/jpeg' };
 export const pictureType = (format: string) => PICTURES[format.toLowerCase()] ?? `image/${format.toLowerCase()}`;
+
+/** Whether rendering Markdown leaves out something of its text: HTML and comments are not drawn. An address in angle brackets is. */
+export const leavesOut = (text: string): boolean => /<(?!https?:|mailto:)[a-z/!?]/i.test(text);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Artifact, Interaction } from '@/api/types';
-import { askedSoFar, commentsOf, defaults, earlier, faults, feedback, filled, follows, ways, wrote } from './review';
+import { askedSoFar, commentsOf, defaults, earlier, faults, feedback, filled, ways, wrote } from './review';
 
 const artifact = (id: string, revision: number, at: string, more: Partial<Artifact> = {}) => ({ artifact_record_id: id, artifact_id: 'a', revision_iteration: revision, attempt_number: 1, created_at: at, ...more }) as Artifact;
 
@@ -30,7 +30,6 @@ it('compares with the revision before, or with what stood before an edit', () =>
 it('offers what can be done, and says why the rest cannot', () => {
   const offered = ways({ revision_iteration: 2, max_revision_iterations: 2 }, { who: { role: 'approver', required_approvals: 2 } }, true);
   expect(offered.map((one) => one.off)).toEqual([undefined, 'off: others approve it as well', 'none left', undefined]);
-  expect(follows('approve', { who: { role: 'approver', required_approvals: 2 } }, { total: 3, next: 'Report' }, 1)).toBe('Then 1 more approval is needed.');
 });
 
 it('sends numbers as numbers and leaves out what is empty', () => {

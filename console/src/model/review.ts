@@ -1,9 +1,7 @@
 /** What Review shows and sends, from the API's answers. */
 import type { Artifact, Event, Execution, InputField, Interaction, WaitingFor } from '@/api/types';
 import type { FieldFault, Problem } from '@/api/problem';
-import { many, sentence } from './figures';
-import { onwards, type Place } from './pipelines';
-import { type Point, takenBack, takenUp, within } from './undo';
+import { sentence } from './figures';
 
 /** The ways to decide about a result. */
 export type Option = 'approve' | 'edit' | 'revise' | 'reject';
@@ -31,73 +29,6 @@ export function ways(execution: Pick<Execution, 'revision_iteration' | 'max_revi
     { value: 'revise', label: 'Ask for a revision', keys: 'r', ...(left > 0 ? { meta: `${left} left` } : { off: 'none left' }) },
     { value: 'reject', label: 'Reject', keys: 'x' },
   ];
-}
-
-/** What the one primary says: verb and object. */
-export function verb(option: Option, revision: number, comments: number): string {
-  switch (option) {
-    case 'approve':
-      return `Approve revision ${revision}`;
-    case 'edit':
-      return 'Approve with your changes';
-    case 'revise':
-      return comments > 0 ? `Ask for revision ${revision + 1}, ${many(comments, 'comment')}` : `Ask for revision ${revision + 1}`;
-    case 'reject':
-      return 'Reject, give up the run';
-  }
-}
-
-/** What follows each choice, in one sentence. */
-export function follows(option: Option, waiting: Pick<WaitingFor, 'who'>, stands: Place | undefined, version: number | undefined): string {
-  const left = (waiting.who.required_approvals ?? 1) - (waiting.who.approved_by?.length ?? 0);
-  const then = `Then ${onwards(stands)}.`;
-  switch (option) {
-    case 'approve':
-      return left > 1 ? `Then ${many(left - 1, 'more approval')} is needed.` : then;
-    case 'edit':
-      return `What you write counts, and both versions are kept. ${then}`;
-    case 'revise':
-      return 'The work is done again with your words, and comes back to be approved.';
-    case 'reject':
-      return `Run v${version ?? ''} is given up with your reason. What was made is kept.`;
-  }
-}
-
-/** How each choice is undone, in one sentence; nothing while that is not known. */
-export function undone(option: Option, waiting: Pick<WaitingFor, 'who'>, point: Point | null | undefined, name: string): string {
-  const left = (waiting.who.required_approvals ?? 1) - (waiting.who.approved_by?.length ?? 0);
-  switch (option) {
-    case 'approve':
-    case 'edit':
-      return left > 1 ? 'Your approval stands until somebody asks for a revision.' : takenBack(point, name);
-    case 'revise':
-      return 'It cannot be undone; what was made is kept.';
-    case 'reject':
-      return takenUp(within(point));
-  }
-}
-
-/** What happens when a question inside a step, or before it, is answered; `approved`: somebody has to approve the result. */
-export function afterwards(waiting: Pick<WaitingFor, 'kind'>, stands: Place | undefined, approved = false): string {
-  switch (waiting.kind) {
-    case 'start':
-    case 'approve_start':
-      return 'Then the work begins. Nothing has been done yet.';
-    case 'form':
-      return approved ? `When it is sent, it waits to be approved; then ${onwards(stands)}.` : `When it is sent, the form counts and ${onwards(stands)}.`;
-    case 'script_input':
-      return 'The script goes on with what you write.';
-    case 'guidance':
-      return 'The work is done again with what you write.';
-    case 'budget':
-      return 'The work stands still and goes on from there. Nothing is paid twice.';
-    case 'choice':
-      return 'The run goes on along what you pick.';
-    case 'retry':
-      return 'The run is paused. Trying again keeps everything that was done before.';
-    default:
-      return '';
-  }
 }
 
 /** What a budget is counted in: "dollars", "tokens". */

@@ -98,7 +98,7 @@ export function whyOff(run: Pick<Run, 'status' | 'pause_requested' | 'current_ex
     resume: first ?? over ?? (run.status === 'paused' || run.pause_requested ? (current?.status === 'failed' ? 'A failed checkpoint is tried again, not resumed.' : undefined) : 'The run is not paused.'),
     retry: first ?? over ?? (execution?.status === 'failed' ? undefined : `${name} has not failed.`),
     cancel: first ?? over ?? (works ? undefined : 'Nothing works now.'),
-    note: first ?? over ?? (execution?.status !== 'in_progress' || execution.waiting_for ? 'No agent works now.' : execution.mode !== 'agentic' ? `${name} is not done by an agent.` : undefined),
+    note: first ?? over ?? (execution?.status !== 'in_progress' || execution.waiting_for ? 'No agent works now.' : execution.mode !== 'agentic' ? `No agent works on ${name}.` : undefined),
     fail: first ?? over,
     abort: first ?? over,
   };

@@ -149,7 +149,7 @@ function step(state: Open, execution: Known, event: Event, at: number): void {
       if (state.work?.from === at) last().bars.pop();
       const budget = typeof ask === 'object' && ask !== null ? (ask as { budget?: unknown[] }).budget : undefined;
       state.checks = budget?.[1] === 'check';
-      wait(ask === 'form' ? 'A form is filled in.' : ask === 'input' ? 'A question is answered.' : event.description);
+      wait(ask === 'form' ? 'Fills in a form.' : ask === 'input' ? 'Answers a question.' : event.description);
       return;
     }
     case 'execution.started': {
@@ -174,7 +174,8 @@ function step(state: Open, execution: Known, event: Event, at: number): void {
     case 'execution.budget_raised': {
       const word = ANSWERS[event.event_type];
       const before = state.fresh;
-      close(state, at, { name: event.actor.name, word });
+      // What was approved waits no longer.
+      close(state, at, { name: event.actor.name, word, ...(event.event_type === 'execution.approved' ? { about: undefined } : {}) });
       const row = last();
       if (event.event_type === 'execution.revision_requested') row.end = { icon: 'sent-back', tone: 'ink-2', word: `Sent back by ${event.actor.name}` };
       else if (event.event_type === 'execution.rejected') row.end = { icon: 'aborted', tone: 'ink-3', word: `Not started, said ${event.actor.name}` };

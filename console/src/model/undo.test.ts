@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { undone as ofInbox } from './inbox';
-import { undone as ofReview } from './review';
+import type { WaitingFor } from '@/api/types';
+import { undone } from './consequences';
 import { backTo, begun, type Known, type Point, pointBefore, takenBack, within } from './undo';
 
 const run = (id: string, version: number, more: Partial<NonNullable<Known['run']>> = {}) => ({ run_id: id, run_version: version, status: 'completed' as const, pipeline_id: 'p', pipeline_definition_version: 1, ...more });
@@ -45,22 +45,23 @@ describe('the point before a checkpoint', () => {
 describe('how it is undone, in words', () => {
   const point = pointBefore(1, known({ own: [done(0, 'Goals')] }));
   const other = pointBefore(0, known(before));
-  const one = { who: { role: 'approver' as const } };
-  const two = { who: { role: 'approver' as const, required_approvals: 2 } };
+  const say = (who: WaitingFor['who'], kind: WaitingFor['kind'], option: string | undefined, at: typeof point, name: string) => undone({ kind, who }, option, { point: at, name, approved: true, me: undefined });
+  const one = { role: 'approver' } as const;
+  const two = { role: 'approver', required_approvals: 2 } as const;
   it('promises an undo only where there is one', () => {
     expect(takenBack(point, 'Plan')).toBe('Undo goes back to Goals; Plan is then done again.');
     expect(takenBack(other, 'Goals')).toBe('Undo goes back to the end of v1 and archives v2.');
-    expect(takenBack(null, 'Goals')).toBe('It cannot be undone: no point to go back to stands before it.');
+    expect(takenBack(null, 'Goals')).toBe('It cannot be undone: there is no earlier point to go back to.');
     expect(takenBack(undefined, 'Goals')).toBe('');
   });
   it('differs by what is decided', () => {
-    expect(ofReview('approve', two, point, 'Plan')).toBe('Your approval stands until somebody asks for a revision.');
-    expect(ofReview('edit', one, point, 'Plan')).toBe('Undo goes back to Goals; Plan is then done again.');
-    expect(ofReview('revise', one, point, 'Plan')).toBe('It cannot be undone; what was made is kept.');
-    expect(ofReview('reject', one, point, 'Plan')).toBe('Undo goes back to Goals, and the run goes on from there.');
-    expect(ofReview('reject', one, other, 'Goals')).toBe('It cannot be undone.');
-    expect(ofInbox({ ...one, kind: 'approve_start' }, point, 'Plan')).toBe('Undo stops it and pauses the run.');
-    expect(ofInbox({ ...one, kind: 'choice' }, point, 'Plan')).toBe('It cannot be undone.');
+    expect(say(two, 'approve_complete', 'approve', point, 'Plan')).toBe('Your approval counts until somebody asks for a revision.');
+    expect(say(one, 'approve_complete', 'edit', point, 'Plan')).toBe('Undo goes back to Goals; Plan is then done again.');
+    expect(say(one, 'approve_complete', 'revise', point, 'Plan')).toBe('It cannot be undone; what was made is kept.');
+    expect(say(one, 'approve_complete', 'reject', point, 'Plan')).toBe('Undo goes back to Goals, and the run goes on from there.');
+    expect(say(one, 'approve_complete', 'reject', other, 'Goals')).toBe('It cannot be undone.');
+    expect(say(one, 'approve_start', undefined, point, 'Plan')).toBe('Undo stops it and pauses the run.');
+    expect(say(one, 'choice', undefined, point, 'Plan')).toBe('It cannot be undone.');
   });
 });
 

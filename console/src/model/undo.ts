@@ -70,7 +70,7 @@ export const backTo = (point: Point) =>
 /** How a result that counts is taken back, in one sentence; nothing while that is not known. */
 export function takenBack(point: Point | null | undefined, name: string): string {
   if (point === undefined) return '';
-  if (point === null) return 'It cannot be undone: no point to go back to stands before it.';
+  if (point === null) return 'It cannot be undone: there is no earlier point to go back to.';
   if (point.target !== point.run) return `Undo goes back to the end of v${point.targetVersion ?? ''} and archives v${point.version ?? ''}.`;
   return `Undo goes back to ${point.name}; ${name} is then done again.`;
 }

@@ -19,6 +19,8 @@ export interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement
   /** Shows the key without registering it, where something else listens. */
   hint?: string | undefined;
   busy?: boolean;
+  /** For a button that decides: whether its question can be decided now. The guard refuses what comes earlier, and says so. */
+  ready?: boolean | undefined;
   /** Why it is off. */
   off?: string | undefined;
   /** Where the reason stands; `below` in narrow places, `hidden` where the text beside says it already. */
@@ -54,6 +56,7 @@ export function Button({
   word,
   hint,
   busy,
+  ready,
   off,
   offAt = 'beside',
   label,
@@ -77,12 +80,13 @@ export function Button({
       aria-disabled={stopped || busy || undefined}
       aria-describedby={off ? reason : undefined}
       aria-busy={busy || undefined}
+      data-ready={ready}
       aria-label={label}
-      title={label}
+      title={label ?? rest.title}
       aria-keyshortcuts={keys ? ariaKeys(keys) : undefined}
       onClick={(event) => {
         // The second click of two comes before it is known that the first one has begun something.
-        const again = busy !== undefined && (event.detail > 1 || event.timeStamp - last.current < AT_ONCE);
+        const again = busy !== undefined && ready === undefined && (event.detail > 1 || event.timeStamp - last.current < AT_ONCE);
         if (stopped || busy || again) return event.preventDefault();
         last.current = event.timeStamp;
         onClick?.(event);

@@ -123,5 +123,5 @@ export default function CodeEditor({ text, format, onChange, label, marks, class
     if (editor.hasFocus || wrong < 1 || wrong > editor.state.doc.lines) return;
     editor.dispatch({ effects: EditorView.scrollIntoView(editor.state.doc.line(wrong).from, { y: 'center' }) });
   }, [marks, text, format, writable, label, described]);
-  return <div ref={place} className={clsx('min-h-0 overflow-hidden bg-sunken', className)} />;
+  return <div ref={place} data-content="whole" className={clsx('min-h-0 overflow-hidden bg-sunken', className)} />;
 }

@@ -1,14 +1,18 @@
 /** A key cap. Phones have no keys, so it is not drawn there. */
 import clsx from 'clsx';
+import { isMac } from './shortcuts';
 
-const NAMES: Record<string, string> = { enter: '⏎', escape: 'esc', mod: '⌘', shift: '⇧', alt: '⌥', arrowup: '↑', arrowdown: '↓', arrowleft: '←', arrowright: '→' };
+const NAMES: Record<string, string> = { enter: '⏎', escape: 'esc', arrowup: '↑', arrowdown: '↓', arrowleft: '←', arrowright: '→' };
+const MAC: Record<string, string> = { ...NAMES, mod: '⌘', shift: '⇧', alt: '⌥' };
+const OTHERS: Record<string, string> = { ...NAMES, mod: 'Ctrl', shift: 'Shift', alt: 'Alt' };
 
-/** "mod+k" as caps: ["⌘K"]; "g i" as two. */
-export function caps(keys: string): string[] {
+/** "mod+k" as caps: ["⌘K"] on a Mac, ["Ctrl+K"] elsewhere; "g i" as two. */
+export function caps(keys: string, mac = isMac): string[] {
+  const names = mac ? MAC : OTHERS;
   return keys.split(' ').map((step) => {
     const parts = step.split('+');
-    const shown = parts.map((part) => NAMES[part.toLowerCase()] ?? (parts.length > 1 ? part.toUpperCase() : part));
-    return shown.join('');
+    const shown = parts.map((part) => names[part.toLowerCase()] ?? (parts.length > 1 ? part.toUpperCase() : part));
+    return shown.join(mac ? '' : '+');
   });
 }
 

@@ -62,10 +62,12 @@ interface ConfirmProps {
   problem?: Problem | undefined;
   /** Has to be typed before the verb is on. */
   typed?: string;
+  /** Whether the verb has the focus: only where nothing is lost by it. */
+  focused?: boolean;
   onConfirm: () => void;
 }
 
-export function Confirm({ open, onClose, title, children, verb, danger = false, busy = false, problem, typed, onConfirm }: ConfirmProps) {
+export function Confirm({ open, onClose, title, children, verb, danger = false, busy = false, problem, typed, focused = false, onConfirm }: ConfirmProps) {
   const [word, setWord] = useState('');
   const ready = typed === undefined || word === typed;
   const submit = (event: FormEvent) => {
@@ -86,7 +88,7 @@ export function Confirm({ open, onClose, title, children, verb, danger = false, 
           <Button kind="quiet" onClick={onClose} hint="escape">
             Cancel
           </Button>
-          <Button type="submit" kind={danger ? 'danger-fill' : 'primary'} busy={busy} disabled={!ready}>
+          <Button type="submit" kind={danger ? 'danger-fill' : 'primary'} busy={busy} disabled={!ready} autoFocus={focused}>
             {verb}
           </Button>
         </div>

@@ -15,12 +15,14 @@ it('names keys as shortcuts write them', () => {
 });
 
 it('draws and announces them', () => {
-  expect([caps('mod+k'), caps('g i'), caps('escape'), caps('alt+arrowup'), caps('a')]).toEqual([['⌘K'], ['g', 'i'], ['esc'], ['⌥↑'], ['a']]);
+  const drawn = (mac: boolean) => ['mod+k', 'g i', 'escape', 'alt+arrowup', 'a'].map((one) => caps(one, mac));
+  expect(drawn(true)).toEqual([['⌘K'], ['g', 'i'], ['esc'], ['⌥↑'], ['a']]);
+  expect(drawn(false)).toEqual([['Ctrl+K'], ['g', 'i'], ['esc'], ['Alt+↑'], ['a']]);
   expect(ariaKeys('mod+enter')).toBe('Control+Enter');
 });
 
 it('gives a key to the toast that shows it, else to the screen, else to what is done anywhere', () => {
-  const one = (label: string, group: string, over = false): Shortcut => ({ keys: 'u', label, group, hint: true, order: 50, over, run: () => {} });
+  const one = (label: string, group: string, over = false): Shortcut => ({ keys: 'u', label, group, hint: true, order: 50, over, repeats: false, run: () => {} });
   const [screen, anywhere, standing] = [one('undo the last', 'On this screen'), one('undo', 'Anywhere'), one('undo', 'Anywhere', true)];
   expect(acting([anywhere, screen], 'u')).toBe(screen);
   expect(acting([screen, anywhere], 'u')).toBe(screen);

@@ -17,6 +17,8 @@ export interface Shortcut {
   order: number;
   /** Whether it goes before every other action with the same key. */
   over: boolean;
+  /** Whether it goes on while the key is held: for moving alone, never for what decides or changes something. */
+  repeats: boolean;
   run: () => void;
 }
 
@@ -30,6 +32,7 @@ export interface Options {
   /** Its place in the hint bar; 50 where nothing is said. */
   order?: number;
   over?: boolean;
+  repeats?: boolean;
 }
 
 let registered: readonly Shortcut[] = [];
@@ -59,14 +62,14 @@ export function useShortcut(keys: string | undefined, label: string, run: () => 
   useLayoutEffect(() => {
     latest.current = run;
   });
-  const { group = 'On this screen', hint = true, as: shown = label, long, order = 50, over = false } = options;
+  const { group = 'On this screen', hint = true, as: shown = label, long, order = 50, over = false, repeats = false } = options;
   // Before anything is drawn: what can be seen can be pressed.
   useLayoutEffect(() => {
     if (!keys) return;
-    const shortcut: Shortcut = { keys, label: shown, long, group, hint, order, over, run: () => latest.current() };
+    const shortcut: Shortcut = { keys, label: shown, long, group, hint, order, over, repeats, run: () => latest.current() };
     change([...registered, shortcut]);
     return () => change(registered.filter((other) => other !== shortcut));
-  }, [keys, shown, long, group, hint, order, over]);
+  }, [keys, shown, long, group, hint, order, over, repeats]);
 }
 
 const LETTERS_OFF = 'holdpoint.letters';
@@ -118,7 +121,7 @@ export function useKeyboard(): void {
       const found = (two && find(two)) || find(key);
       if (found) {
         event.preventDefault();
-        found.run();
+        if (!event.repeat || found.repeats) found.run();
       } else if (registered.some((one) => one.keys.startsWith(`${key} `))) {
         first = { key, at: Date.now() };
       }
@@ -137,7 +140,7 @@ export function useVerb(label: string, run: () => void, group = 'On this screen'
     latest.current = run;
   });
   useEffect(() => {
-    const verb: Shortcut = { keys: '', label, group, hint: false, order: 50, over: false, run: () => latest.current() };
+    const verb: Shortcut = { keys: '', label, group, hint: false, order: 50, over: false, repeats: false, run: () => latest.current() };
     change([...registered, verb]);
     return () => change(registered.filter((other) => other !== verb));
   }, [label, group]);

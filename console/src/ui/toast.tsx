@@ -93,7 +93,7 @@ export function Toaster() {
   // While the toast shows the key, the key is the toast's; afterwards a screen may have its own.
   useShortcut(last ? 'u' : undefined, 'undo', act, { group: 'Anywhere', order: 45, long: last && `undo: ${within(last.text)}`, over: said?.undo ?? false });
   return (
-    <div aria-live="polite" className="pointer-events-none absolute bottom-4 left-5 z-30 max-w-[calc(100%-40px)] max-tablet:right-4 max-tablet:left-4">
+    <div aria-live="polite" style={{ bottom: 'calc(16px + var(--save-bar, 0px))' }} className="pointer-events-none absolute left-5 z-30 max-w-[calc(100%-40px)] max-tablet:right-4 max-tablet:left-4">
       {said && (
         <div
           key={said.id}

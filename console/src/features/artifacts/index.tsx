@@ -34,8 +34,8 @@ export default function Artifacts() {
   const chosen = group && (group.versions.find((it) => it.artifact_record_id === search.artifact) ?? group.versions.findLast((it) => it.current) ?? group.versions.at(-1));
   const open = (next: Named | undefined) => void navigate({ search: (now) => ({ ...now, name: next?.key, artifact: undefined }), replace: true });
   const at = groups.findIndex((one) => one === group);
-  useShortcut(groups.length > 0 ? 'j' : undefined, 'move', () => open(groups[Math.min(groups.length - 1, at + 1)]), { order: 10 });
-  useShortcut(groups.length > 0 ? 'k' : undefined, 'move', () => open(groups[Math.max(0, at - 1)]), { order: 10 });
+  useShortcut(groups.length > 0 ? 'j' : undefined, 'move', () => open(groups[Math.min(groups.length - 1, at + 1)]), { order: 10, repeats: true });
+  useShortcut(groups.length > 0 ? 'k' : undefined, 'move', () => open(groups[Math.max(0, at - 1)]), { order: 10, repeats: true });
   const shown = group && chosen;
   const names = (
     <ul>
@@ -130,8 +130,8 @@ function One({ group, it, pipeline }: { group: Named; it: Artifact; pipeline: st
   const shown: View = view === 'raw' || view === 'diff' ? view : 'rendered';
   const choose = (next: Artifact | undefined) => next && void navigate({ search: (now) => ({ ...now, artifact: next.artifact_record_id, name: group.key }), replace: true });
   const look = (next: View) => void navigate({ search: (now) => ({ ...now, view: next === 'rendered' ? undefined : next }), replace: true });
-  useShortcut(at > 0 ? 'h' : undefined, 'version', () => choose(group.versions[at - 1]), { order: 20 });
-  useShortcut(at < group.versions.length - 1 ? 'l' : undefined, 'version', () => choose(group.versions[at + 1]), { order: 20 });
+  useShortcut(at > 0 ? 'h' : undefined, 'version', () => choose(group.versions[at - 1]), { order: 20, repeats: true });
+  useShortcut(at < group.versions.length - 1 ? 'l' : undefined, 'version', () => choose(group.versions[at + 1]), { order: 20, repeats: true });
   useShortcut(before ? 'd' : undefined, 'diff to the version before', () => look(shown === 'diff' ? 'rendered' : 'diff'), { order: 30 });
   const compare = before && (
     <Button size="small" icon="compare" className="self-start" onClick={() => void navigate({ to: '/compare', search: before.execution_id === it.execution_id ? { a: address(before), b: address(it) } : { a: before.execution_id, b: it.execution_id } })}>

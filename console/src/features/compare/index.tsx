@@ -105,8 +105,8 @@ function Body({ it, beside }: { it: Comparison; beside: boolean }) {
     all[next]?.scrollIntoView({ block: 'center' });
     all[next]?.focus({ preventScroll: true });
   };
-  useShortcut(it.same && first === undefined ? undefined : 'n', 'next and previous difference', () => go(1), { order: 10 });
-  useShortcut(it.same && first === undefined ? undefined : 'p', 'next and previous difference', () => go(-1), { order: 10 });
+  useShortcut(it.same && first === undefined ? undefined : 'n', 'next and previous difference', () => go(1), { order: 10, repeats: true });
+  useShortcut(it.same && first === undefined ? undefined : 'p', 'next and previous difference', () => go(-1), { order: 10, repeats: true });
   return (
     <div className="grid min-h-0 flex-1 desk:grid-cols-[212px_minmax(0,1fr)]">
       <nav aria-label="Checkpoints" className="scroll-pane min-h-0 border-r border-line max-desk:hidden">

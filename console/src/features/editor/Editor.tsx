@@ -13,6 +13,7 @@ import { many } from '@/model/figures';
 import { hasRole } from '@/model/rights';
 import { Tag } from '@/ui/Badge';
 import { Button } from '@/ui/Button';
+import { caps } from '@/ui/Keys';
 import { CopyAs } from '@/ui/CopyAs';
 import { Diff } from '@/ui/Diff';
 import { useOffline } from '@/ui/HintBar';
@@ -201,13 +202,13 @@ export function Editor({ pipeline, me }: { pipeline: Pipeline; me: Me | undefine
     setTimeout(() => reach(fault.pointer), 60);
   };
 
-  useShortcut(!off && part ? 'alt+arrowup' : undefined, 'move checkpoint', () => step(-1), { order: 10 });
-  useShortcut(!off && part ? 'alt+arrowdown' : undefined, 'move checkpoint', () => step(1), { order: 10 });
-  useShortcut('j', 'choose', () => walk(1), { hint: false });
-  useShortcut('k', 'choose', () => walk(-1), { hint: false });
+  useShortcut(!off && part ? 'alt+arrowup' : undefined, 'move checkpoint', () => step(-1), { order: 10, repeats: true });
+  useShortcut(!off && part ? 'alt+arrowdown' : undefined, 'move checkpoint', () => step(1), { order: 10, repeats: true });
+  useShortcut('j', 'choose', () => walk(1), { hint: false, repeats: true });
+  useShortcut('k', 'choose', () => walk(-1), { hint: false, repeats: true });
   useShortcut('g f', 'form or file', () => (narrow ? show({ part: side === 'file' ? 'form' : 'file' }) : crossOver()), { order: 24 });
-  useShortcut(past.length > 0 ? 'mod+z' : undefined, 'undo', () => dispatch({ act: 'undo' }), { order: 26 });
-  useShortcut('mod+shift+z', 'do again', () => dispatch({ act: 'redo' }), { hint: false });
+  useShortcut(past.length > 0 ? 'mod+z' : undefined, 'undo', () => dispatch({ act: 'undo' }), { order: 26, repeats: true });
+  useShortcut('mod+shift+z', 'do again', () => dispatch({ act: 'redo' }), { hint: false, repeats: true });
   // The button that shows the key is off while nothing is to save; the browser's own dialog is never wanted.
   useShortcut(saveOff ? 'mod+s' : undefined, 'save', () => faults[0] && goTo(faults[0]), { hint: false });
 
@@ -371,7 +372,7 @@ export function Editor({ pipeline, me }: { pipeline: Pipeline; me: Me | undefine
         This definition was saved since you opened it. Saving yours puts all of it in its place; the one that was saved stays in the history.
       </Confirm>
       <Confirm open={ask === 'discard'} onClose={() => setAsk(undefined)} title="Discard what is not saved?" verb={`Discard ${many(changed.words.length, 'change')}`} danger onConfirm={() => (dispatch({ act: 'discard' }), setBrokenAt({}), setUnread(undefined), setAsk(undefined))}>
-        {changed.words.join(', ')}. ⌘Z brings it back while you stay here.
+        {changed.words.join(', ')}. {caps('mod+z')} brings it back while you stay here.
       </Confirm>
       <Confirm open={ask === 'remove'} onClose={() => setAsk(undefined)} title={`Remove ${part ? nameOf(part) : ''}?`} verb={`Remove ${part ? nameOf(part) : ''}`} danger onConfirm={remove}>
         It leaves the definition when you save. What refers to it is taken out as well.{pipeline.runs.total > 0 && ' Run numbers start again at v1 then.'}

@@ -1,5 +1,6 @@
 /** What is not saved, what is in the way, and the two ways out: save, or discard. */
 import { Link } from '@tanstack/react-router';
+import { type RefObject, useLayoutEffect, useRef } from 'react';
 import type { Problem } from '@/api/problem';
 import type { Changed, Draft } from '@/model/definition';
 import { nameOf } from '@/model/definition';
@@ -32,8 +33,10 @@ interface Props {
 export function SaveBar({ draft, changed, unread, faults, problem, tried, off, busy, verb, onFault, onSave, onDiscard, onCompare }: Props) {
   const { words } = changed;
   const runs = Array.isArray(problem?.more.runs) ? (problem.more.runs as string[]) : [];
+  const bar = useRef<HTMLDivElement>(null);
+  useToastsAbove(bar);
   return (
-    <div className="flex-none border-t border-line bg-surface">
+    <div ref={bar} className="flex-none border-t border-line bg-surface">
       {problem && (
         <div className="scroll-pane max-h-[40dvh] px-5 pt-3 max-tablet:px-4">
           <ErrorBlock
@@ -95,4 +98,19 @@ export function SaveBar({ draft, changed, unread, faults, problem, tried, off, b
       </div>
     </div>
   );
+}
+
+/** A toast must not cover what is in the way of saving. */
+function useToastsAbove(bar: RefObject<HTMLDivElement | null>): void {
+  useLayoutEffect(() => {
+    const main = document.getElementById('main');
+    const it = bar.current;
+    if (!main || !it) return;
+    const watch = new ResizeObserver(() => main.style.setProperty('--save-bar', `${it.offsetHeight}px`));
+    watch.observe(it);
+    return () => {
+      watch.disconnect();
+      main.style.removeProperty('--save-bar');
+    };
+  }, [bar]);
 }

@@ -39,8 +39,8 @@ export default function Events() {
   const select = (id: string | undefined) => void navigate({ search: (now) => ({ ...now, event: id }), replace: true });
   const change = (next: EventFilter) => void navigate({ search: (now) => ({ ...now, ...next, event: undefined }), replace: true });
   const move = (by: number) => select(events[Math.max(0, Math.min(events.length - 1, at + by))]?.event_id);
-  useShortcut(events.length > 0 ? 'j' : undefined, 'move', () => move(1), { order: 10 });
-  useShortcut(events.length > 0 ? 'k' : undefined, 'move', () => move(-1), { order: 10 });
+  useShortcut(events.length > 0 ? 'j' : undefined, 'move', () => move(1), { order: 10, repeats: true });
+  useShortcut(events.length > 0 ? 'k' : undefined, 'move', () => move(-1), { order: 10, repeats: true });
   useShortcut(event ? 'escape' : undefined, 'close', () => select(undefined), { order: 90 });
   const actors = useMemo(() => [...new Set(events.map((one) => one.actor.name))].sort(), [events]);
   const filtered = Object.keys(filter).length > 0;

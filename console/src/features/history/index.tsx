@@ -28,8 +28,8 @@ export default function History() {
   const to = revisions[at];
   const from = revisions.find((one) => String(one.revision) === search.from) ?? revisions[at + 1];
   const choose = (next: Revision | undefined) => next && void navigate({ search: { to: String(next.revision) }, replace: true });
-  useShortcut(revisions.length > 0 ? 'j' : undefined, 'move', () => choose(revisions[at + 1]), { order: 10 });
-  useShortcut(revisions.length > 0 ? 'k' : undefined, 'move', () => choose(revisions[at - 1]), { order: 10 });
+  useShortcut(revisions.length > 0 ? 'j' : undefined, 'move', () => choose(revisions[at + 1]), { order: 10, repeats: true });
+  useShortcut(revisions.length > 0 ? 'k' : undefined, 'move', () => choose(revisions[at - 1]), { order: 10, repeats: true });
   const name = pipeline.data?.pipeline_name ?? 'Pipeline';
   return (
     <Page

@@ -2,12 +2,17 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMe } from '@/api/hooks/session';
+import type { Me } from '@/api/types';
 import { digest, names } from '@/model/figures';
 import { firstChange } from '@/model/excerpt';
-import { consequence, type Question, undone } from '@/model/inbox';
+import { consequence, undone } from '@/model/consequences';
+import type { Question } from '@/model/inbox';
+import { covers } from '@/model/seen';
 import { Tag } from '@/ui/Badge';
 import { HoldLine } from '@/ui/HoldLine';
 import { Keys } from '@/ui/Keys';
+import { Seeing } from '@/ui/Seeing';
+import { useSeen } from '@/ui/seen';
 import { useShortcut } from '@/ui/shortcuts';
 import { Fact, Facts, Money, Time } from '@/ui/values';
 import { useWorkFont } from '@/ui/work';
@@ -19,12 +24,10 @@ import { useWork, type Work } from './useWork';
 export function Preview({ question, phone = false }: { question: Question; phone?: boolean }) {
   const work = useWork(question);
   const [marks, setMarks] = useState(true);
-  const [whole, setWhole] = useState(false);
   const { waiting_for: waiting, execution_id: id } = question.item;
   useShortcut(work.before && !phone ? 'd' : undefined, 'diff', () => setMarks((now) => !now), { order: 30 });
-  // What is shown must be what is asked about: a newer answer may still be on its way.
-  const isSame = work.execution.data?.waiting_for?.gate_id === waiting.gate_id;
-  const shownWhole = isSame && (work.artifact === undefined || (whole && work.others.length === 0));
+  const { data: me } = useMe();
+  const seen = useSeen(work.content);
   if (phone) return <PhoneCard question={question} work={work} />;
   const result = waiting.kind === 'approve_complete' || waiting.kind === 'guidance';
   return (
@@ -34,7 +37,7 @@ export function Preview({ question, phone = false }: { question: Question; phone
           <Where question={question} total={work.stands?.total} />
           <h2 className="mt-1.5 mb-1 text-question [text-wrap:pretty]">{question.question}</h2>
           <p className="text-ink-2">
-            {story(work)} {consequence(waiting, work.stands)} {undone(waiting, work.point, question.item.checkpoint_name ?? 'it')}
+            {story(work)} {follows(work, me)}
           </p>
         </div>
         <FactsOf question={question} work={work} />
@@ -54,7 +57,7 @@ export function Preview({ question, phone = false }: { question: Question; phone
             </ul>
           </section>
         )}
-        {result && <Excerpt work={work} marks={marks} onMarks={() => setMarks((now) => !now)} onWhole={setWhole} />}
+        {result && <Excerpt work={work} marks={marks} onMarks={() => setMarks((now) => !now)} />}
         {result && work.others.length > 0 && id && (
           <Link to="/review/$executionId" params={{ executionId: id }} className="self-start text-small underline underline-offset-2">
             {work.others.length} more in review
@@ -66,10 +69,10 @@ export function Preview({ question, phone = false }: { question: Question; phone
       <div className="flex flex-none gap-[14px] border-t border-line bg-canvas py-[14px] pr-7 pl-5">
         <HoldLine state={question.mine ? 'reached' : 'others'} />
         <div className="min-w-0 flex-1">
-          <Actions question={question} work={work} whole={shownWhole} />
+          <Actions question={question} work={work} />
           {waiting.digest && (
             <p className="mt-2 text-label text-ink-3">
-              Your answer covers exactly this content: <span className="fact">{digest(waiting.digest)}</span>
+              {covers(waiting.kind === 'approve_complete' ? work.outputs : [], seen)}: <span className="fact">{digest(waiting.digest)}</span>
             </p>
           )}
         </div>
@@ -110,6 +113,12 @@ function story(work: Work): string {
   return '';
 }
 
+/** What the answer leads to, and how it is undone. */
+function follows({ about, stands, approved, point }: Work, me: Me | undefined): string {
+  const around = { place: stands, approved, version: about.version, point, name: about.name, me };
+  return `${consequence(about.waiting, undefined, around)} ${undone(about.waiting, undefined, around)}`.trim();
+}
+
 function FactsOf({ question, work }: { question: Question; work: Work }) {
   const { data: me } = useMe();
   const { waiting_for: waiting } = question.item;
@@ -144,6 +153,7 @@ function FactsOf({ question, work }: { question: Question; work: Work }) {
 /** The question opened in its place, on a phone: two buttons within reach of the thumb. */
 function PhoneCard({ question, work }: { question: Question; work: Work }) {
   const { waiting_for: waiting, execution_id: id } = question.item;
+  const { data: me } = useMe();
   useWorkFont(work.prose);
   const from = work.blocks ? firstChange(work.blocks) : 0;
   const few = work.blocks?.slice(from, from + 2);
@@ -155,7 +165,7 @@ function PhoneCard({ question, work }: { question: Question; work: Work }) {
         <Where question={question} total={work.stands?.total} />
         <h2 className="mt-[3px] mb-1 text-[20px] leading-[26px] tracking-[-0.02em]">{question.question}</h2>
         <p className="text-[13px] leading-[18px] text-ink-2">
-          {story(work)} {consequence(waiting, work.stands)} {undone(waiting, work.point, question.item.checkpoint_name ?? 'it')}
+          {story(work)} {follows(work, me)}
           {question.cost !== undefined && (
             <>
               {' '}
@@ -163,10 +173,12 @@ function PhoneCard({ question, work }: { question: Question; work: Work }) {
             </>
           )}
         </p>
-        {few && few.length > 0 && (
-          <div className="my-[10px] border-l-2 border-line-2 py-0.5 pl-3">
-            <Prose blocks={few} marks />
-          </div>
+        {few && few.length > 0 && work.artifact && (
+          <Seeing content={work.content} record={work.artifact.artifact_record_id}>
+            <div data-content={few.length === work.blocks?.length ? 'whole' : 'raw'} className="my-[10px] border-l-2 border-line-2 py-0.5 pl-3">
+              <Prose blocks={few} marks />
+            </div>
+          </Seeing>
         )}
         <div className="mb-3 flex min-h-6 items-center justify-between">
           {id && (
@@ -176,7 +188,7 @@ function PhoneCard({ question, work }: { question: Question; work: Work }) {
           )}
           {waiting.digest && <span className="fact text-ink-3">{digest(waiting.digest).split(' ')[1]}</span>}
         </div>
-        <Actions question={question} work={work} whole={false} phone />
+        <Actions question={question} work={work} phone />
       </div>
     </section>
   );

@@ -53,8 +53,8 @@ export default function Inbox() {
     const next = shown[Math.max(0, Math.min(shown.length - 1, gone && by > 0 ? at : at + by))];
     if (next) select(next.key);
   };
-  useShortcut(shown.length > 0 ? 'j' : undefined, 'move', () => move(1), { order: 10 });
-  useShortcut(shown.length > 0 ? 'k' : undefined, 'move', () => move(-1), { order: 10 });
+  useShortcut(shown.length > 0 ? 'j' : undefined, 'move', () => move(1), { order: 10, repeats: true });
+  useShortcut(shown.length > 0 ? 'k' : undefined, 'move', () => move(-1), { order: 10, repeats: true });
   const mine = all.filter((one) => one.mine);
   const segments = [
     { value: 'mine', label: 'Mine', count: mine.length },

@@ -1,6 +1,7 @@
 /** An address at which nothing stands. */
 import { useNavigate } from '@tanstack/react-router';
 import { Button } from '@/ui/Button';
+import { caps } from '@/ui/Keys';
 import { Page } from '@/ui/page';
 import { Empty } from '@/ui/states';
 
@@ -16,7 +17,7 @@ export default function Missing() {
           </Button>
         }
       >
-        It may have been deleted, or the link was cut off. Find it by its name<span className="max-tablet:hidden"> with ⌘K</span>.
+        It may have been deleted, or the link was cut off. Find it by its name<span className="max-tablet:hidden"> with {caps('mod+k')}</span>.
       </Empty>
     </Page>
   );

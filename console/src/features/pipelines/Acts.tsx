@@ -20,6 +20,7 @@ export function StartRun({ pipeline, onClose }: Props) {
   return (
     <Confirm
       open
+      focused
       onClose={onClose}
       title={`Start v${version} of ${pipeline.pipeline_name}?`}
       verb={`Start v${version}`}

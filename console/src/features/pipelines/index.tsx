@@ -42,8 +42,8 @@ export default function Pipelines() {
       : navigate({ to: '/pipelines/$pipelineId', params: { pipelineId: pipeline.pipeline_id } }));
   const make = (what: 'pipeline' | 'file' | undefined) => void navigate({ search: (now) => ({ ...now, new: what }) });
   const on = selected !== undefined;
-  useShortcut(on ? 'j' : undefined, 'move', () => move(1), { order: 10 });
-  useShortcut(on ? 'k' : undefined, 'move', () => move(-1), { order: 10 });
+  useShortcut(on ? 'j' : undefined, 'move', () => move(1), { order: 10, repeats: true });
+  useShortcut(on ? 'k' : undefined, 'move', () => move(-1), { order: 10, repeats: true });
   useShortcut(on ? 'enter' : undefined, 'latest run', () => selected && open(selected), { order: 12 });
   useShortcut(on && !mayStart ? 's' : undefined, 'start a run', () => selected && setAct({ kind: 'start', pipeline: selected }), { order: 14 });
   useShortcut(on ? 'e' : undefined, 'edit', () => selected && edit(selected), { order: 16 });

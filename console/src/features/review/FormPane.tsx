@@ -12,16 +12,18 @@ interface Props {
   values: Values;
   onChange: (name: string, value: Values[string]) => void;
   wrong: Readonly<Record<string, string>>;
+  /** The refusal that this is from. */
+  refused: unknown;
   onSubmit: () => void;
 }
 
-export function FormPane({ form, values, onChange, wrong, onSubmit }: Props) {
+export function FormPane({ form, values, onChange, wrong, refused, onSubmit }: Props) {
   useWorkFont();
   const pane = useRef<HTMLFormElement>(null);
   // What has to be put right has the cursor.
   useEffect(() => {
-    if (Object.keys(wrong).length > 0) pane.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
-  }, [wrong]);
+    pane.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
+  }, [refused]);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     onSubmit();

@@ -8,12 +8,15 @@ import { type Difference, difference, type Line } from '@/model/difference';
 import { bytes, many } from '@/model/figures';
 import { isDrawn, isProse } from '@/model/preview';
 import { type Asked, calledBefore } from '@/model/review';
+import { editOf, type Seen } from '@/model/seen';
 import { Button } from '@/ui/Button';
 import { CodeView } from '@/ui/CodeView';
 import { Diff } from '@/ui/Diff';
 import { Icon } from '@/ui/Icon';
 import { Menu } from '@/ui/overlays';
 import { ArtifactContent } from '@/ui/preview';
+import { see } from '@/ui/seen';
+import { Seeing } from '@/ui/Seeing';
 import { useShortcut } from '@/ui/shortcuts';
 import { ErrorBlock, Loading } from '@/ui/states';
 import { SegmentedControl } from '@/ui/Tabs';
@@ -26,6 +29,9 @@ export type View = 'rendered' | 'raw' | 'diff' | 'last';
 interface Props {
   execution: Execution;
   outputs: readonly Artifact[];
+  /** The question's content, which is watched until all of it was seen. */
+  content: string | undefined;
+  seen: Seen;
   artifact: Artifact;
   before: Artifact | undefined;
   last: Artifact | undefined;
@@ -42,7 +48,7 @@ interface Props {
 }
 
 export function Work(props: Props) {
-  const { execution, outputs, artifact, before, last, view, onView, talk, edit } = props;
+  const { execution, outputs, content, seen, artifact, before, last, view, onView, talk, edit } = props;
   const prose = isProse(artifact);
   const drawn = isDrawn(artifact);
   const now = useContent(artifact.artifact_record_id);
@@ -62,8 +68,8 @@ export function Work(props: Props) {
   const pane = useRef<HTMLDivElement>(null);
   const { step, line, point } = useChanges(pane, differs);
   const open = edit === undefined;
-  useShortcut(open && differs ? 'n' : undefined, 'next change', () => step(1), { order: 10 });
-  useShortcut(open && differs ? 'p' : undefined, 'next change', () => step(-1), { order: 10 });
+  useShortcut(open && differs ? 'n' : undefined, 'next change', () => step(1), { order: 10, repeats: true });
+  useShortcut(open && differs ? 'p' : undefined, 'next change', () => step(-1), { order: 10, repeats: true });
   const comment = () => {
     if (shown === 'rendered') onView('raw');
     const place = line.current ?? firstChanged(differs) ?? { sign: ' ' as const, line: 1, on: now.data?.text?.split('\n')[0] ?? '' };
@@ -95,23 +101,26 @@ export function Work(props: Props) {
                 <Icon name="down" size={14} />
               </Button>
             }
-            items={outputs.map((one) => ({ label: fileName(one), icon: 'file' as const, onSelect: () => props.onArtifact(one.artifact_name) }))}
+            items={outputs.map((one) => ({ label: seen[one.artifact_record_id] === 'whole' || content === undefined ? fileName(one) : `${fileName(one)}, not seen whole`, icon: 'file' as const, onSelect: () => props.onArtifact(one.artifact_name) }))}
           />
         )}
         <a href={downloadPath(artifact.artifact_record_id)} download={artifact.file_name} aria-label={`Download ${fileName(artifact)}`} title={`Download ${fileName(artifact)}`} className="grid size-[30px] flex-none place-items-center rounded-2 max-tablet:size-11 text-ink-2 hover:bg-hover hover:text-ink">
           <Icon name="download" />
         </a>
       </header>
+      {content !== undefined && seen[artifact.artifact_record_id] === 'elsewhere' && <Elsewhere file={fileName(artifact)} onSeen={() => see(content, artifact.artifact_record_id, 'whole')} />}
       <div ref={pane} onPointerOver={(event) => point(event.target)} className="flex min-h-0 flex-1 flex-col">
-        {edit ? (
-          now.data?.text === undefined ? (
-            <Loading label={fileName(artifact)} rows={4} />
+        <Seeing content={content} record={edit?.text === undefined ? artifact.artifact_record_id : editOf(artifact.artifact_record_id)} className="flex min-h-0 flex-1 flex-col">
+          {edit ? (
+            now.data?.text === undefined ? (
+              <Loading label={fileName(artifact)} rows={4} />
+            ) : (
+              <CodeView text={edit.text ?? now.data.text} format={artifact.format} label={`Edit ${fileName(artifact)}`} onChange={(text) => edit.onChange(text === now.data?.text ? undefined : text)} className="min-h-0 flex-1" />
+            )
           ) : (
-            <CodeView text={edit.text ?? now.data.text} format={artifact.format} label={`Edit ${fileName(artifact)}`} onChange={(text) => edit.onChange(text === now.data?.text ? undefined : text)} className="min-h-0 flex-1" />
-          )
-        ) : (
-          <Shown {...props} shown={shown} differs={differs} prose={prose} text={now.data?.text} whole={now.data?.whole ?? true} problem={now.error ?? (shown === 'diff' ? then.error : shown === 'last' ? earlierRun.error : null)} />
-        )}
+            <Shown {...props} shown={shown} differs={differs} prose={prose} text={now.data?.text} whole={now.data?.whole ?? true} problem={now.error ?? (shown === 'diff' ? then.error : shown === 'last' ? earlierRun.error : null)} />
+          )}
+        </Seeing>
       </div>
     </section>
   );
@@ -134,7 +143,7 @@ function Shown({ shown, differs, prose, text, whole, problem, artifact, talk, as
     asked.filter((one) => one.file === file && one.line === line && (shown === 'diff' ? one.revision === artifact.revision_iteration && sign !== '+' : false));
   if (differs)
     return (
-      <div className="scroll-pane min-h-0 flex-1" tabIndex={0} role="region" aria-label={`Changes of ${file}`}>
+      <div className="scroll-pane min-h-0 flex-1" tabIndex={0} role="region" aria-label={`Changes of ${file}`} data-content={isFolded(differs) ? 'folded' : 'whole'}>
         <Diff
           difference={differs}
           prose={prose}
@@ -145,12 +154,24 @@ function Shown({ shown, differs, prose, text, whole, problem, artifact, talk, as
     );
   if (shown === 'raw' && text !== undefined && whole && text.split('\n').length <= MOST_LINES)
     return (
-      <div className="scroll-pane min-h-0 flex-1" tabIndex={0} role="region" aria-label={`Text of ${file}`}>
+      <div className="scroll-pane min-h-0 flex-1" tabIndex={0} role="region" aria-label={`Text of ${file}`} data-content="whole">
         <Lines text={text} label={`Text of ${file}`} prose={prose} under={(line, on) => <Under talk={talk} place={{ sign: ' ', line, on }} asked={[]} me={me} />} />
       </div>
     );
   if (shown === 'diff' || shown === 'last') return <Loading label="Changes" rows={4} />;
   return <ArtifactContent artifact={artifact} view={shown} />;
+}
+
+/** What the console cannot show, a person has to look at elsewhere, and to say so. */
+function Elsewhere({ file, onSeen }: { file: string; onSeen: () => void }) {
+  return (
+    <div className="flex flex-none flex-wrap items-center gap-3 border-b border-line bg-canvas px-5 py-1.5 text-small text-ink-2 max-tablet:px-4">
+      <span className="min-w-0 flex-1">The console cannot show all of {file}: download it.</span>
+      <Button size="small" onClick={onSeen}>
+        I have seen all of it
+      </Button>
+    </div>
+  );
 }
 
 function ViewKey({ keys, onPress }: { keys: string | undefined; onPress: () => void }) {
@@ -160,6 +181,9 @@ function ViewKey({ keys, onPress }: { keys: string | undefined; onPress: () => v
 
 const textOf = (line: Line) => line.pieces.map((piece) => piece.text).join('');
 const placeOf = (line: Line): Place => ({ sign: line.sign, line: line.after ?? line.before ?? 1, on: textOf(line) });
+
+/** Whether unchanged lines are left out. */
+const isFolded = ({ hunks, rest }: Difference) => hunks.length === 0 || rest > 0 || hunks.some((one) => one.folded > 0);
 
 function firstChanged(differs: Difference | undefined): Place | undefined {
   const lines = differs?.hunks.flatMap((hunk) => hunk.lines) ?? [];

@@ -6,6 +6,7 @@ import { useMe } from '@/api/hooks/session';
 import { fileName } from '@/model/artifacts';
 import { askedSoFar, type Option } from '@/model/review';
 import { isMine } from '@/model/rights';
+import { unseen } from '@/model/seen';
 import { execution as drawn } from '@/model/status';
 import { shownAs } from '@/model/preview';
 import { Badge, Tag } from '@/ui/Badge';
@@ -23,8 +24,10 @@ import { Decision } from './Decision';
 import { useDraft } from '@/ui/drafts';
 import { FormFields, FormPanel, useForm } from './Form';
 import { given, Reference } from './Reference';
+import { PhoneBar } from './PhoneBar';
 import { Moved, Settled } from './Settled';
 import { Side } from './Side';
+import { UNDECIDED } from './useDecided';
 import { useReview } from './useReview';
 import { type View, Work } from './Work';
 
@@ -51,9 +54,10 @@ function Screen({ id }: { id: string }) {
   const [edits, setEdits] = useDraft<Readonly<Record<string, string>>>(`edits ${waiting?.digest ?? id}`, {});
   const [pane, setPane] = useState('work');
   const [sheet, setSheet] = useState(false);
-  const option: Option = OPTIONS[search.do ?? ''] ?? 'approve';
-  const talk = useTalk(`${id} ${execution?.revision_iteration ?? 0}`, artifact ? fileName(artifact) : '', () => option === 'approve' && set({ do: 'revise' }));
-  const form = useForm(review, execution, moved ? undefined : waiting);
+  const undecided = search.do === UNDECIDED;
+  const option: Option | undefined = OPTIONS[search.do ?? ''] ?? (undecided ? undefined : 'approve');
+  const talk = useTalk(`${id} ${execution?.revision_iteration ?? 0}`, artifact ? fileName(artifact) : '', () => (option === 'approve' || undecided) && set({ do: 'revise' }));
+  const form = useForm(review, moved ? undefined : waiting);
   const open = (to: string | null | undefined) => to && void navigate({ to: '/review/$executionId', params: { executionId: to }, search: {} });
   const newer = at > 0 ? mine[at - 1]?.execution_id : undefined;
   const older = at >= 0 ? mine[at + 1]?.execution_id : mine.find((item) => item.execution_id !== id)?.execution_id;
@@ -98,6 +102,8 @@ function Screen({ id }: { id: string }) {
       <Work
         execution={execution}
         outputs={outputs}
+        content={moved ? undefined : review.content}
+        seen={review.seen}
         artifact={artifact}
         before={review.before}
         last={review.last}
@@ -137,7 +143,7 @@ function Screen({ id }: { id: string }) {
   const panel: ReactNode =
     moved && review.fresh ? (
       <Moved decided={review.decided} fresh={review.fresh} shown={execution} onShow={() => void review.show()} />
-    ) : !waiting ? (
+    ) : !waiting || !review.about ? (
       <Settled execution={execution} next={older ?? newer ?? undefined} onNext={() => open(older ?? newer)} />
     ) : form.form ? (
       <FormPanel state={form} review={review} execution={execution} waiting={waiting} phone={phone} />
@@ -145,6 +151,7 @@ function Screen({ id }: { id: string }) {
       <Decision
         key={waiting.digest}
         review={review}
+        about={review.about}
         execution={execution}
         waiting={waiting}
         option={option}
@@ -156,7 +163,7 @@ function Screen({ id }: { id: string }) {
         onDone={done}
       />
     ) : (
-      <Answers key={waiting.gate_id ?? waiting.kind} review={review} execution={execution} waiting={waiting} phone={phone} />
+      <Answers key={waiting.gate_id ?? waiting.kind} review={review} about={review.about} execution={execution} waiting={waiting} undecided={undecided} phone={phone} />
     );
   const beside = form.form && references.length > 0 ? <Reference all={references} /> : <Side execution={moved && review.fresh ? review.fresh : execution} spent={review.run?.usage.cost_usd} />;
 
@@ -196,11 +203,11 @@ function Screen({ id }: { id: string }) {
         <div className="flex min-h-0 flex-1 flex-col">
           <SegmentedControl label="Part" value={pane} onChange={setPane} className="m-2 self-start" segments={[{ value: 'work', label: form.form ? 'Form' : 'Work' }, { value: 'side', label: 'Checks and decisions' }]} />
           {pane === 'side' ? <div className="scroll-pane flex min-h-0 flex-1 flex-col border-t border-line bg-canvas">{beside}</div> : <div className="flex min-h-0 flex-1 flex-col border-t border-line">{work}</div>}
-          <PhoneBar mine={mineToo} deciding={deciding && !moved} verb={moved ? 'What happened' : waiting ? (!mineToo ? 'What is asked' : form.form ? `Send ${name}` : 'Answer') : 'How it stands'} onOpen={(next) => {
+          <PhoneBar key={gate} missing={deciding && !moved ? unseen(outputs, review.seen) : undefined} mine={mineToo} deciding={deciding && !moved} verb={moved ? 'What happened' : waiting ? (!mineToo ? 'What is asked' : form.form ? `Send ${name}` : 'Answer') : 'How it stands'} onOpen={(next) => {
             if (next) set({ do: next });
             if (next === 'edit') setPane('work');
             setSheet(true);
-          }} onSend={form.form && !moved ? form.send : undefined} busy={form.busy} />
+          }} onSend={form.form && !moved ? form.send : undefined} busy={form.busy} ready={form.ready} hint={form.form ? form.hint : undefined} />
         </div>
         <Sheet open={sheet} onClose={() => setSheet(false)} title={name}>
           {panel}
@@ -222,35 +229,5 @@ function Screen({ id }: { id: string }) {
         )}
       </div>
     </Page>
-  );
-}
-
-/** Two buttons within reach of the thumb; the rest is in a sheet. */
-function PhoneBar({ mine, deciding, verb, onOpen, onSend, busy }: { mine: boolean; deciding: boolean; verb: string; onOpen: (option?: Option) => void; onSend: (() => void) | undefined; busy: boolean }) {
-  return (
-    <div className="flex flex-none gap-2 border-t border-line bg-surface px-4 py-2">
-      {deciding && mine ? (
-        <>
-          <Button kind="primary" size="phone" className="flex-1" onClick={() => onOpen('approve')}>
-            Approve
-          </Button>
-          <Button size="phone" className="flex-1 px-2!" onClick={() => onOpen('revise')}>
-            Ask for a revision
-          </Button>
-          <Button size="phone" icon="more" label="More" onClick={() => onOpen()} />
-        </>
-      ) : onSend && mine ? (
-        <>
-          <Button kind="primary" size="phone" className="flex-1" busy={busy} onClick={onSend}>
-            {verb}
-          </Button>
-          <Button size="phone" icon="more" label="More" onClick={() => onOpen()} />
-        </>
-      ) : (
-        <Button kind={mine ? 'primary' : 'default'} size="phone" className="flex-1" onClick={() => onOpen()}>
-          {verb}
-        </Button>
-      )}
-    </div>
   );
 }

@@ -9,10 +9,12 @@ import { useRun } from '@/api/hooks/runs';
 import { useMe } from '@/api/hooks/session';
 import { useBefore } from '@/api/hooks/undo';
 import type { Execution } from '@/api/types';
+import type { About } from '@/model/answering';
 import { place } from '@/model/pipelines';
 import { answered, earlier, lastRun } from '@/model/review';
 import { isMine } from '@/model/rights';
 import { pointBefore } from '@/model/undo';
+import { contentOf, useSeen } from '@/ui/seen';
 
 /** Whether both ask the same about the same content. */
 function same(a: Execution, b: Execution): boolean {
@@ -54,10 +56,16 @@ export function useReview(id: string, name: string | undefined) {
 
   const approved = pipeline.data?.checkpoints.find((one) => one.checkpoint_id === execution?.checkpoint_id)?.human_interaction.requires_approval_to_complete ?? false;
 
+  const about: About | undefined = execution?.waiting_for
+    ? { waiting: execution.waiting_for, run: execution.run_id, execution: id, name: execution.checkpoint_name ?? 'the step', pipeline: run.data?.pipeline_name ?? undefined, version: execution.run_version ?? undefined, revision: execution.revision_iteration + 1 }
+    : undefined;
+  const content = contentOf(id, execution?.waiting_for ?? undefined);
+  const seen = useSeen(content);
+
   const inbox = useInbox();
   const mine = useMemo(() => inbox.data?.pages.flatMap((page) => page.items).filter((item) => item.execution_id && isMine(me, item.waiting_for)) ?? [], [inbox.data, me]);
   const at = mine.findIndex((item) => item.execution_id === id);
-  return { me, execution, fresh, live, moved, decided, stale, setStale, show, forget: () => setPin(undefined), run: run.data, outputs, artifact, before, last, stands, point, approved, mine, at };
+  return { me, execution, fresh, live, moved, decided, stale, setStale, show, forget: () => setPin(undefined), run: run.data, outputs, artifact, before, last, stands, point, approved, about, content, seen, mine, at };
 }
 
 export type Review = ReturnType<typeof useReview>;

@@ -68,7 +68,7 @@ function Screen({ run, pipelineId }: { run: Run; pipelineId: string }) {
   ] as const) {
     // The four are always the same, so their order is.
     // eslint-disable-next-line react-hooks/rules-of-hooks
-    useShortcut(key, 'choose a point', () => choose(walk(rows, chosen, way)), { order: 10 });
+    useShortcut(key, 'choose a point', () => choose(walk(rows, chosen, way)), { order: 10, repeats: true });
   }
   const undo = useUndoRollback();
   // The run that goes on is the one to look at then; the one that was left may be archived.

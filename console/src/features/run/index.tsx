@@ -187,10 +187,10 @@ function useKeys(view: RunView, review: () => void): void {
     const next = rows[Math.max(0, Math.min(rows.length - 1, now + by))];
     if (next) view.selectRow(next);
   };
-  useShortcut('h', 'checkpoint', () => walk(-1), { order: 5 });
-  useShortcut('l', 'checkpoint', () => walk(1), { order: 5 });
-  useShortcut('j', 'row', () => step(1), { order: 6 });
-  useShortcut('k', 'row', () => step(-1), { order: 6 });
+  useShortcut('h', 'checkpoint', () => walk(-1), { order: 5, repeats: true });
+  useShortcut('l', 'checkpoint', () => walk(1), { order: 5, repeats: true });
+  useShortcut('j', 'row', () => step(1), { order: 6, repeats: true });
+  useShortcut('k', 'row', () => step(-1), { order: 6, repeats: true });
   useShortcut(view.execution?.waiting_for ? 'enter' : undefined, 'open', review, { order: 7 });
   const tab = (name: string) => () => go({ tab: name, artifact: undefined });
   useShortcut('1', 'tabs', tab('conversation'), { order: 30 });

@@ -92,7 +92,7 @@ export function useRunView() {
     row,
     ahead,
     model: pinned ?? (models.length === 1 && run.data?.status === 'completed' ? models[0] : undefined),
-    tab: (TABS as readonly string[]).includes(search.tab ?? '') ? (search.tab as TabName) : ('conversation' as TabName),
+    tab: (TABS as readonly string[]).includes(search.tab ?? '') ? (search.tab as TabName) : execution?.mode === 'script' ? ('logs' as TabName) : ('conversation' as TabName),
     select: (id: string) => go({ execution: id, attempt: undefined, message: undefined, artifact: undefined }),
     selectRow: (one: Row) => go({ execution: one.execution, attempt: `${one.revision}.${one.attempt}`, message: undefined, artifact: undefined }),
   };

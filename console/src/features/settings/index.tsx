@@ -10,6 +10,7 @@ import { ROLES, scope } from '@/model/tokens';
 import { Avatar } from '@/ui/Avatar';
 import { Tag } from '@/ui/Badge';
 import { Button } from '@/ui/Button';
+import { caps } from '@/ui/Keys';
 import { Switch } from '@/ui/fields';
 import { Page } from '@/ui/page';
 import { lettersOn, setLetters } from '@/ui/shortcuts';
@@ -143,7 +144,7 @@ function Appearance() {
             setOn(on);
           }}
         />
-        <p className="text-small text-ink-3">Off, only keys with ⌘ or Ctrl work: for those who dictate, or whose keyboard sends letters by itself.</p>
+        <p className="text-small text-ink-3">Off, only keys with {caps('mod')} work: for people who dictate, or whose keyboard sends letters by itself.</p>
       </Line>
     </Part>
   );

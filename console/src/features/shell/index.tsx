@@ -10,6 +10,7 @@ import { many } from '@/model/figures';
 import { favicon, tabTitle } from '@/model/favicon';
 import { isMine } from '@/model/rights';
 import { ErrorBoundary } from '@/ui/ErrorBoundary';
+import { usePresses } from '@/ui/guard';
 import { HintBar } from '@/ui/HintBar';
 import { KeySheet } from '@/ui/KeySheet';
 import { Surrounding, useCurrentTitle } from '@/ui/page';
@@ -33,6 +34,7 @@ export default function Shell() {
   const [sheet, setSheet] = useState(false);
   const [person, setPerson] = useState(false);
   const waiting = useMemo(() => inbox.data?.pages.flatMap((page) => page.items).filter((item) => isMine(me, item.waiting_for)).length ?? 0, [inbox.data, me]);
+  usePresses();
   useKeyboard();
   useShortcut('mod+k', 'commands', () => setPalette(true), { group: 'Anywhere', hint: false });
   useShortcut('?', 'all keys', () => setSheet(true), { group: 'Anywhere', hint: false });

@@ -18,10 +18,13 @@ export function Token({ label, help, className }: { label: string; help: string;
       <Field label={label} help={help}>
         <Input type="password" mono value={token} onChange={(event) => setToken(event.target.value)} placeholder="hp_…" autoComplete="current-password" />
       </Field>
-      {signIn.error && <ErrorBlock title="You are not signed in" problem={Problem.of(signIn.error)} />}
+      {signIn.error && <ErrorBlock title="You are not signed in" problem={plain(Problem.of(signIn.error))} />}
       <Button type="submit" kind="primary" size="decisive" busy={signIn.isPending} disabled={!token.trim()} className="self-start max-tablet:h-[46px]">
         Sign in
       </Button>
     </form>
   );
 }
+
+/** The API tells a program how to send a token; a person pastes it. */
+const plain = (problem: Problem) => (problem.status === 401 ? new Problem(401, problem.code, 'This server does not know the token.', 'Paste all of a token of this server, or ask an admin for one.') : problem);

@@ -6,7 +6,7 @@ import { downloadPath } from '@/api/hooks/artifacts';
 import { difference } from '@/model/difference';
 import { bytes } from '@/model/figures';
 import { type Json, parse } from '@/model/json-rows';
-import { isProse, pictureType, shownAs, type Shows } from '@/model/preview';
+import { isProse, leavesOut, pictureType, shownAs, type Shows } from '@/model/preview';
 import { CodeView } from '../CodeView';
 import { Diff } from '../Diff';
 import { Markdown } from '../Markdown';
@@ -36,7 +36,7 @@ export function ArtifactContent({ artifact, view, against }: Props) {
   if (failed) return <ErrorBlock title={`${artifact.file_name} could not be read`} problem={failed} className="m-5" />;
   if (!content.data || (view === 'diff' && against && !other.data)) return <Loading label={artifact.file_name} rows={4} />;
   return (
-    <div className="flex min-h-0 flex-1 flex-col">
+    <div className="flex min-h-0 flex-1 flex-col" data-content={content.data.whole ? undefined : 'elsewhere'}>
       {!content.data.whole && <Cut artifact={artifact} content={content.data} />}
       <Suspense fallback={null}>
         <Fallback key={`${artifact.artifact_record_id} ${view}`} otherwise={(reason) => <Undrawn artifact={artifact} content={content.data} reason={reason} />}>
@@ -103,7 +103,7 @@ function Prose({ text, label }: { text: string; label: string }) {
   useWorkFont();
   const long = text.length > PROSE;
   return (
-    <div className="scroll-pane min-h-0 flex-1 px-7 py-5 max-tablet:px-4" tabIndex={0} role="region" aria-label={label}>
+    <div className="scroll-pane min-h-0 flex-1 px-7 py-5 max-tablet:px-4" tabIndex={0} role="region" aria-label={label} data-content={long || leavesOut(text) ? 'raw' : 'whole'}>
       <Markdown text={long ? text.slice(0, text.lastIndexOf('\n', PROSE) + 1 || PROSE) : text} />
       {long && <p className="mt-4 text-small text-ink-3">The rest of it stands under Raw.</p>}
     </div>
@@ -140,7 +140,7 @@ function Still({ artifact, content }: { artifact: Shows; content: Content }) {
   }, [content.bytes, artifact.format]);
   if (broken) return <Binary artifact={artifact} />;
   return (
-    <div className="scroll-pane min-h-0 flex-1 p-5" tabIndex={0} role="region" aria-label={artifact.file_name}>
+    <div className="scroll-pane min-h-0 flex-1 p-5" tabIndex={0} role="region" aria-label={artifact.file_name} data-content="whole">
       <img ref={picture} alt={artifact.file_name} className="max-w-full" onError={() => setBroken(true)} />
     </div>
   );
@@ -148,7 +148,7 @@ function Still({ artifact, content }: { artifact: Shows; content: Content }) {
 
 function Binary({ artifact }: { artifact: Shows }) {
   return (
-    <div className="p-5">
+    <div className="p-5" data-content="elsewhere">
       <p className="mb-3 text-ink-2">This is no text, so it cannot be shown here.</p>
       <Facts>
         <Fact label="Format">{artifact.format || 'unknown'}</Fact>

@@ -10,6 +10,8 @@ const HEIGHT = 30;
 export default function CsvTable({ text, label }: { text: string; label: string }) {
   const { head, rows, widths } = useMemo(() => table(text), [text]);
   const right = useMemo(() => widths.map((_, column) => rows.length > 0 && rows.slice(0, 50).every((row) => !row[column] || isFigure(row[column]))), [rows, widths]);
+  // A cell that is longer than its column ends in dots.
+  const isCut = useMemo(() => [head, ...rows].some((row) => row.some((cell, column) => cell.length > (widths[column] ?? 0))), [head, rows, widths]);
   const pane = useRef<HTMLDivElement>(null);
   // The virtualizer keeps its own state, and is made for being called like this.
   // eslint-disable-next-line react-hooks/incompatible-library
@@ -17,10 +19,10 @@ export default function CsvTable({ text, label }: { text: string; label: string 
   const drawn = virtual.getVirtualItems();
   const above = drawn[0]?.start ?? 0;
   const below = virtual.getTotalSize() - (drawn.at(-1)?.end ?? 0);
-  if (head.length === 0) return <p className="px-5 py-4 text-ink-2">The table is empty.</p>;
+  if (head.length === 0) return <p className="px-5 py-4 text-ink-2" data-content="whole">The table is empty.</p>;
   return (
     <div className="flex min-h-0 flex-1 flex-col">
-      <div ref={pane} className="scroll-pane min-h-0 flex-1" tabIndex={0} role="region" aria-label={label}>
+      <div ref={pane} className="scroll-pane min-h-0 flex-1" tabIndex={0} role="region" aria-label={label} data-content={isCut ? 'raw' : 'whole'}>
         <table aria-label={label} aria-rowcount={rows.length + 1} className="table-fixed border-separate text-body border-spacing-0" style={{ width: widths.reduce((sum, width) => sum + width * 8 + 36, 52) }}>
           <colgroup>
             <col style={{ width: 52 }} />

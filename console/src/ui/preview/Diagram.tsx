@@ -61,7 +61,7 @@ export default function Diagram({ text, label }: { text: string; label: string }
     );
   const { picture, address } = current;
   return (
-    <div className="scroll-pane min-h-0 flex-1 p-5" tabIndex={0} role="region" aria-label={label}>
+    <div className="scroll-pane min-h-0 flex-1 p-5" tabIndex={0} role="region" aria-label={label} data-content="whole">
       <img src={address} alt={`Diagram of ${label}; its text stands under Raw.`} width={picture.width} height={picture.height} className="mx-auto h-auto max-w-full" />
     </div>
   );

@@ -8,6 +8,8 @@ export default function HtmlFrame({ text, label }: { text: string; label: string
   return (
     <iframe
       title={label}
+      // A frame without scripts does not tell how far it was scrolled.
+      data-content="raw"
       sandbox=""
       srcDoc={page}
       referrerPolicy="no-referrer"

@@ -16,7 +16,7 @@ export default function JsonTree({ value, label }: { value: Json; label: string 
   const active = found[at % Math.max(1, found.length)];
   const toggle = useCallback((path: string) => setFolded((now) => new Set(now.has(path) ? [...now].filter((one) => one !== path) : [...now, path])), []);
   return (
-    <div className="flex min-h-0 flex-1 flex-col">
+    <div className="flex min-h-0 flex-1 flex-col" data-content={folded.size > 0 && !wanted ? 'folded' : 'whole'}>
       {shown.length > 12 && (
         <div className="flex flex-none items-center gap-3 border-b border-line px-5 py-1.5">
           <Input

@@ -79,8 +79,8 @@ function Shown({ pipeline }: { pipeline: Pipeline }) {
     document.querySelector(`[data-run="${all[next]?.run_id ?? ''}"]`)?.scrollIntoView({ block: 'nearest' });
   };
   const selected = at === undefined ? undefined : all[at]?.run_id;
-  useShortcut(all.length > 0 ? 'j' : undefined, 'move', () => select(1), { order: 10 });
-  useShortcut(all.length > 0 ? 'k' : undefined, 'move', () => select(-1), { order: 10 });
+  useShortcut(all.length > 0 ? 'j' : undefined, 'move', () => select(1), { order: 10, repeats: true });
+  useShortcut(all.length > 0 ? 'k' : undefined, 'move', () => select(-1), { order: 10, repeats: true });
   useShortcut(selected ? 'enter' : undefined, 'open', () => selected && void navigate({ to: '/runs/$runId', params: { runId: selected } }), { order: 11 });
   const start = (
     <Button kind="primary" size="small" keys="n" word="start" off={off ?? empty} onClick={() => setAsking('start')}>
