@@ -25,6 +25,8 @@ export interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement
   off?: string | undefined;
   /** Where the reason stands; `below` in narrow places, `hidden` where the text beside says it already. */
   offAt?: 'beside' | 'below' | 'hidden';
+  /** Keeps its element, and with it the focus and a press that has begun, when it goes on or off. */
+  steady?: boolean;
   /** For a button that is an icon alone. */
   label?: string;
 }
@@ -59,6 +61,7 @@ export function Button({
   ready,
   off,
   offAt = 'beside',
+  steady = false,
   label,
   className,
   onClick,
@@ -105,7 +108,7 @@ export function Button({
       {busy ? <StatusMark icon="live" size={14} className={onInk ? 'text-surface' : undefined} /> : shown && <Keys keys={shown} onInk={onInk} />}
     </button>
   );
-  if (!off) return button;
+  if (!off) return steady ? <span className="contents">{button}</span> : button;
   return (
     <span className={clsx('inline-flex gap-2', offAt === 'hidden' ? 'flex-none' : 'min-w-0', offAt === 'below' ? 'flex-col' : 'items-center')}>
       {button}

@@ -76,7 +76,7 @@ export function Answers({ review, about, execution, waiting, undecided, phone = 
       )}
       <div className="mt-2.5 flex items-start gap-2">
         <div className="min-w-0 flex-1 [&>span]:w-full">
-          <Button kind={plan.danger ? 'danger-fill' : 'primary'} size={phone ? 'phone' : 'decisive'} hint={phone ? undefined : 'mod+enter'} busy={busy} ready={ready} off={off} offAt="below" onClick={send} className="w-full">
+          <Button kind={plan.danger ? 'danger-fill' : 'primary'} size={phone ? 'phone' : 'decisive'} hint={phone ? undefined : 'mod+enter'} busy={busy} ready={ready} off={off} offAt="below" steady onClick={send} className="w-full">
             {plan.verb}
           </Button>
         </div>

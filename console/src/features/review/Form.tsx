@@ -68,7 +68,7 @@ export function FormPanel({ state, review, execution, waiting, phone = false }: 
     <Panel question={waiting.question} mine={whyNot(me, waiting) === undefined} about={`${consequence(waiting, undefined, around)} ${undone(waiting, undefined, around)}`.trim()}>
       <div className="flex items-start gap-2">
         <div className="min-w-0 flex-1 [&>span]:w-full">
-          <Button kind="primary" size={phone ? 'phone' : 'decisive'} hint={phone ? undefined : 'mod+enter'} busy={state.busy} ready={ready} off={state.off} offAt="below" onClick={state.send} className="w-full">
+          <Button kind="primary" size={phone ? 'phone' : 'decisive'} hint={phone ? undefined : 'mod+enter'} busy={state.busy} ready={ready} off={state.off} offAt="below" steady onClick={state.send} className="w-full">
             {plan.verb}
           </Button>
         </div>

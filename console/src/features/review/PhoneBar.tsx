@@ -26,7 +26,7 @@ export function PhoneBar({ mine, deciding, missing, verb, onOpen, onSend, busy, 
       <div className="flex gap-2 [&>span:first-child]:flex-1">
         {deciding && mine ? (
           <>
-            <Button kind="primary" size="phone" className="flex-1" off={missing} offAt="hidden" onClick={() => onOpen('approve')}>
+            <Button kind="primary" size="phone" className="flex-1" off={missing} offAt="hidden" steady onClick={() => onOpen('approve')}>
               Approve
             </Button>
             <Button size="phone" className="flex-1 px-2!" onClick={() => onOpen('revise')}>
