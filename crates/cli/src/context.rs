@@ -1,5 +1,7 @@
 //! What a command is given: the options of every command, the surroundings, and the output.
 
+use std::cell::Cell;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use holdpoint_core::Actor;
@@ -9,6 +11,7 @@ use crate::commands::Command;
 use crate::home::Home;
 use crate::output::Output;
 use crate::problem::Problem;
+use crate::settings::trust::Untrusted;
 use crate::settings::{self, Flag, Loaded};
 use crate::surroundings::Surroundings;
 use crate::text;
@@ -16,12 +19,14 @@ use crate::text;
 pub struct Context<'a, 'o> {
     global: Global,
     surroundings: Surroundings,
+    /// Whether the person was told of settings that are not trusted.
+    warned: Cell<bool>,
     pub output: &'a mut Output<'o>,
 }
 
 impl<'a, 'o> Context<'a, 'o> {
     pub fn new(global: Global, surroundings: Surroundings, output: &'a mut Output<'o>) -> Self {
-        Self { global, surroundings, output }
+        Self { global, surroundings, warned: Cell::new(false), output }
     }
 
     /// What the process found around it.
@@ -114,6 +119,28 @@ impl<'a, 'o> Context<'a, 'o> {
 
     /// The settings, with a command's own flags on top.
     pub fn settings(&self, home: &Home, flags: &[Flag]) -> Result<Loaded, Problem> {
-        settings::load(home, &self.surroundings, flags)
+        let loaded = settings::load(home, &self.surroundings, flags)?;
+        if !loaded.untrusted.is_empty() && !self.warned.replace(true) && !self.output.is_quiet() {
+            // Talk that nobody can hear is no reason to fail.
+            let _ = writeln!(std::io::stderr(), "{}", text::line(&not_applied(&loaded.untrusted)));
+        }
+        Ok(loaded)
     }
+
+    /// The settings, for a command that says itself what is not trusted.
+    pub fn settings_to_trust(&self, home: &Home) -> Result<Loaded, Problem> {
+        settings::load(home, &self.surroundings, &[])
+    }
+}
+
+/// What is said of settings that nobody has trusted.
+fn not_applied(untrusted: &[Untrusted]) -> String {
+    let names: Vec<&str> =
+        untrusted.iter().flat_map(|one| &one.entries).map(|entry| entry.name.as_str()).collect();
+    let files: Vec<String> = untrusted.iter().map(|one| format!("`{}`", one.file.display())).collect();
+    format!(
+        "warning: not applied, because you have not trusted {}: {}; `holdpoint config trust` shows them",
+        files.join(" and "),
+        names.join(", ")
+    )
 }

@@ -4,6 +4,7 @@ mod dry;
 mod replay;
 mod scripts;
 mod source;
+mod trust;
 mod walk;
 
 use std::path::PathBuf;
@@ -94,9 +95,16 @@ pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> 
         return replay::run(run, &with, context);
     };
     let source = Source::find(source, context)?;
+    if let Source::Pipeline(_, bytes) = &source {
+        trust::check(&source::checkpoints(bytes), context)?;
+    }
     let api = Api::working(context)?;
     let id = match source {
-        Source::Known(name) => find(&api, &name)?,
+        Source::Known(name) => {
+            let id = find(&api, &name)?;
+            trust::check(&api.list(&format!("/api/pipelines/{id}/checkpoints"), 10_000)?, context)?;
+            id
+        }
         Source::Pipeline(file, bytes) => {
             let applied = apply::apply(&api, &file, bytes)?;
             apply::told(&applied, context);

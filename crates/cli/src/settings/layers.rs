@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use holdpoint_core::Digest;
 use serde_json::{Map, Value};
 
 use super::keys::{self, Kind};
 use super::model::{MASK, Settings};
+use super::trust::{self, Untrusted};
 use super::{Origin, files, variables};
-use crate::home::Home;
+use crate::home::{Found, Home};
 use crate::problem::Problem;
 use crate::surroundings::Surroundings;
 
@@ -26,6 +28,8 @@ pub struct Loaded {
     pub settings: Settings,
     /// By name.
     pub entries: Vec<Entry>,
+    /// Settings of the folder that nobody has trusted; they are not applied.
+    pub untrusted: Vec<Untrusted>,
 }
 
 /// One setting as it is shown.
@@ -53,13 +57,40 @@ impl Layer {
         Ok(())
     }
 
+    /// Takes out what a rule picks.
+    pub(super) fn take(&mut self, picks: impl Fn(&str, &Value) -> bool) -> Self {
+        let all = std::mem::take(&mut self.0);
+        let (taken, rest) = all.into_iter().partition(|(name, (value, _))| picks(name, value));
+        self.0 = rest;
+        Self(taken)
+    }
+
+    pub(super) fn value(&self, name: &str) -> Option<&Value> {
+        self.0.get(name).map(|(value, _)| value)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The digest of names and values, wherever in a file they stand.
+    pub(super) fn digest(&self) -> Digest {
+        let values: BTreeMap<_, _> = self.0.iter().map(|(name, (value, _))| (name, value)).collect();
+        Digest::of_json(&values)
+    }
+
+    /// What is shown of it.
+    pub(super) fn entries(self) -> Vec<Entry> {
+        self.0.into_iter().map(entry).collect()
+    }
+
     #[cfg(test)]
     pub fn values(&self) -> impl Iterator<Item = (&String, &Value, &Origin)> {
         self.0.iter().map(|(name, (value, origin))| (name, value, origin))
     }
 
     /// Puts a stronger layer on top. A key and the name of a key's variable replace each other.
-    fn put(&mut self, stronger: Self) {
+    pub(super) fn put(&mut self, stronger: Self) {
         for (name, value) in stronger.0 {
             if let Some(rival) = rival(&name) {
                 self.0.remove(&rival);
@@ -103,15 +134,23 @@ pub fn load(home: &Home, surroundings: &Surroundings, flags: &[Flag]) -> Result<
         .user_folder("XDG_CONFIG_HOME", ".config")
         .map(|folder| folder.join("holdpoint/config.toml"));
     let project = surroundings.upwards("holdpoint.toml", Path::is_file);
-    let mut all = defaults();
-    for file in [users, project, Some(home.config_file())].into_iter().flatten() {
-        all.put(files::read(&file)?);
+    let (mut all, mut untrusted) = (defaults(), Vec::new());
+    let homes = (Some(home.config_file()), home.found() != Found::Nearest);
+    for (file, trusted) in [(users, true), (project, false), homes] {
+        let Some(file) = file else { continue };
+        let mut layer = files::read(&file)?;
+        if !trusted {
+            let held;
+            (layer, held) = trust::sift(&file, layer, &defaults(), surroundings)?;
+            untrusted.extend(held);
+        }
+        all.put(layer);
     }
     all.put(variables::of_providers(surroundings)?);
     all.put(variables::of_settings(surroundings)?);
     all.put(of_flags(flags)?);
     check_tool_servers(&all)?;
-    Ok(Loaded { settings: typed(&all), entries: all.0.into_iter().map(entry).collect() })
+    Ok(Loaded { settings: typed(&all), entries: all.entries(), untrusted })
 }
 
 /// Whether it is said of each server where it is, and nothing that could have no effect there.

@@ -8,6 +8,7 @@ mod files;
 mod keys;
 mod layers;
 mod model;
+pub mod trust;
 mod variables;
 
 pub use layers::{Entry, Flag, Loaded, load};

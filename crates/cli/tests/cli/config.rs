@@ -191,3 +191,40 @@ fn the_home_comes_from_the_first_place_that_names_one() {
         assert!(!sandbox.path(made).exists(), "looking made {made}");
     }
 }
+
+#[test]
+fn settings_of_a_folder_that_run_programs_have_to_be_trusted() {
+    let sandbox = Sandbox::new()
+        .with_file(
+            "project/holdpoint.toml",
+            "[limits]\nmax_retry_attempts = 2\n[mcp.look]\ncommand = ['./look']\n",
+        )
+        .with_file("project/.holdpoint/config.toml", "execution.sandbox = 'external'\n");
+    let shown = sandbox.run(&["config", "show"]);
+    assert!(shown.stdout.contains("execution.sandbox = \"auto\""), "{shown}");
+    assert!(
+        shown.stdout.contains("limits.max_retry_attempts = 2") && !shown.stdout.contains("mcp.look"),
+        "{shown}"
+    );
+    let warned = "mcp.look.command, execution.sandbox; `holdpoint config trust` shows them";
+    assert!(shown.stderr.contains(warned), "{shown}");
+    let asked = sandbox.run(&["config", "trust", "--json"]);
+    let told: serde_json::Value = serde_json::from_str(&asked.stdout).expect("JSON");
+    assert_eq!((asked.exit, &told["trusted"]), (Some(1), &serde_json::json!(false)));
+    let digest = told["digest"].as_str().expect("a digest").to_owned();
+    let other = format!("sha256:{}", "0".repeat(64));
+    assert_eq!(sandbox.run(&["config", "trust", "--digest", &other]).exit, Some(1));
+    assert!(!sandbox.run(&["config", "show"]).stdout.contains("mcp.look"));
+
+    assert_eq!(sandbox.run(&["config", "trust", "--digest", &digest]).exit, Some(0));
+    let shown = sandbox.run(&["config", "show"]);
+    assert!(shown.stdout.contains("execution.sandbox = \"external\""), "{shown}");
+    assert!(shown.stdout.contains("mcp.look.command") && shown.stderr.is_empty(), "{shown}");
+    assert_eq!(sandbox.run(&["config", "trust"]).exit, Some(0));
+
+    // Another value is another decision; what was trusted of the other file stays so.
+    let sandbox = sandbox.with_file("project/holdpoint.toml", "[mcp.look]\ncommand = ['./other']\n");
+    let shown = sandbox.run(&["config", "show"]);
+    assert!(!shown.stdout.contains("mcp.look") && shown.stdout.contains("\"external\""), "{shown}");
+    assert!(shown.stderr.contains("mcp.look.command; `holdpoint config trust`"), "{shown}");
+}

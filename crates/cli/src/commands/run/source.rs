@@ -49,6 +49,13 @@ fn is_pipeline(bytes: &[u8]) -> bool {
     }
 }
 
+/// The checkpoints of a pipeline file as they are written; none where the file cannot be read.
+pub fn checkpoints(bytes: &[u8]) -> Vec<Value> {
+    let text = std::str::from_utf8(bytes).unwrap_or_default();
+    let read = serde_saphyr::from_str::<Value>(text).unwrap_or_default();
+    read["checkpoints"].as_array().cloned().unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
