@@ -190,6 +190,9 @@ fn refused(network: bool, outside: Outside, arch: TargetArch) -> Vec<Value> {
     }
     rules.extend(NAMESPACES.map(|flag| when("clone", &[(0, "qword", json!({"masked_eq": flag}), flag)])));
     rules.extend(TERMINAL_COMMANDS.map(|command| when("ioctl", &[(1, "dword", json!("eq"), command)])));
+    if outside > Outside::Absent {
+        rules.extend(of_others());
+    }
     rules.push(when("socketpair", &[(0, "dword", json!("ne"), AF_UNIX)]));
     rules.push(if network {
         when("socket", &NETWORK_FAMILIES.map(|family| (0, "dword", json!("ne"), family)))
@@ -197,6 +200,29 @@ fn refused(network: bool, outside: Outside, arch: TargetArch) -> Vec<Value> {
         json!({"syscall": "socket"})
     });
     rules
+}
+
+/// Limits and priorities of other processes. Where the program has no process ids of its own it could give the server a
+/// limit that kills it. A process may change its own under the name 0; a process group, and all of a user, are others.
+fn of_others() -> impl Iterator<Item = Value> {
+    let is_not = |index, value: u64| (index, "dword", json!("ne"), value);
+    let sets = (2, "qword", json!("ne"), 0);
+    let by_id = [
+        "sched_setaffinity",
+        "sched_setattr",
+        "sched_setparam",
+        "sched_setscheduler",
+        "migrate_pages",
+        "move_pages",
+    ];
+    let by_kind = [("setpriority", 0), ("ioprio_set", 1)];
+    let kinds = by_kind
+        .into_iter()
+        .flat_map(move |(name, own)| [when(name, &[is_not(0, own)]), when(name, &[is_not(1, 0)])]);
+    [when("prlimit64", &[is_not(0, 0), sets])]
+        .into_iter()
+        .chain(by_id.map(|name| when(name, &[is_not(0, 0)])))
+        .chain(kinds)
 }
 
 /// Rules for the calls that this kind of machine has.

@@ -13,7 +13,7 @@ use std::os::unix::net::{SocketAddr, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 
-use rustix::process::{Pid, test_kill_process};
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit, setpriority_process, test_kill_process};
 use serde::{Deserialize, Serialize};
 
 use crate::Limits;
@@ -175,9 +175,20 @@ fn processes(targets: &Targets) -> Row {
 }
 
 fn signals(targets: &Targets) -> Row {
-    let server =
-        Pid::from_raw(targets.server as i32).ok_or(rustix::io::Errno::SRCH).and_then(test_kill_process);
-    all_refused("signals", [("to the server".to_owned(), server)])
+    let server = || Pid::from_raw(targets.server as i32).ok_or(rustix::io::Errno::SRCH);
+    // What it would set harms nobody: it writes no core file, and has no better priority than others.
+    let no_core = || Rlimit { current: Some(0), maximum: getrlimit(Resource::Core).maximum };
+    all_refused(
+        "signals",
+        [
+            ("to the server".to_owned(), server().and_then(test_kill_process)),
+            (
+                "limits of the server".to_owned(),
+                server().and_then(|pid| prlimit(Some(pid), Resource::Core, no_core())).map(drop),
+            ),
+            ("priority of the server".to_owned(), server().and_then(|pid| setpriority_process(Some(pid), 0))),
+        ],
+    )
 }
 
 fn privileges() -> Row {
