@@ -24,6 +24,7 @@ mod load;
 mod plans;
 mod replies;
 pub mod retention;
+mod rules;
 mod runner;
 mod seal;
 mod submit;
@@ -125,6 +126,8 @@ struct Inner {
     damaged: Mutex<BTreeSet<StreamId>>,
     /// Blobs that were found damaged when they were read.
     damaged_blobs: Mutex<BTreeSet<Digest>>,
+    /// Who has a command with rules decided.
+    turns: rules::Turns,
     /// What agents say while they say it.
     live_texts: live_text::LiveTexts,
     /// How old the states are that rules peek at.
@@ -151,6 +154,7 @@ impl Engine {
             conflicts: AtomicU64::new(0),
             damaged: Mutex::default(),
             damaged_blobs: Mutex::default(),
+            turns: rules::Turns::default(),
             live_texts: live_text::LiveTexts::default(),
             fresh: fresh::Fresh::default(),
             tail: tail::Tail::default(),

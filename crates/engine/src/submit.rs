@@ -20,6 +20,7 @@ use tokio::sync::OwnedMutexGuard;
 use crate::cache::Slot;
 use crate::load::{self, Loaded};
 use crate::replies::{Answered, Answering, IdemKey, Render, Settled};
+use crate::rules::Budgeted;
 use crate::{Engine, SubmitError};
 
 /// How often others may be faster before a person hears of it. The owner of a run's work tries until it is not.
@@ -133,6 +134,7 @@ impl Engine {
             return Ok(done);
         }
         self.check_accepted(&command).await?;
+        let _turn = self.inner.turns.take(&actor, &command).await;
         let envelope = Envelope { id: self.inner.parts.ids.command(at), at, actor, assurance, command };
         let mut locked = first_locks(&envelope.command);
         let mut tries = 0;
@@ -233,7 +235,8 @@ impl Engine {
     }
 
     fn decide(&self, envelope: &Envelope, parts: &[Part]) -> Result<Decision, Rejection> {
-        let facts = Facts { evaluator: &*self.inner.parts.evaluator, offers: &*self.inner.parts.offers };
+        let evaluator = Budgeted::new(&*self.inner.parts.evaluator, &self.inner.turns, &envelope.actor);
+        let facts = Facts { evaluator: &evaluator, offers: &*self.inner.parts.offers };
         decide(&world_of(parts), envelope, facts)
     }
 
