@@ -65,7 +65,10 @@ impl Plan {
             root.make(path)?;
         }
         let mut emptied = BTreeSet::new();
-        for (path, digest, source) in &self.write {
+        // Documents come last: one that names a file is read as soon as it is there.
+        let (documents, contents): (Vec<_>, Vec<_>) =
+            self.write.iter().partition(|(_, _, source)| matches!(source, Source::Document));
+        for (path, digest, source) in contents.into_iter().chain(documents) {
             let written = match source {
                 Source::File(from) => {
                     let (folder, name) = split(from);
