@@ -61,7 +61,7 @@ export function Actions({ question, work, phone = false }: Props) {
 
   // A result is approved here only when its checks passed and all of it was on the screen.
   const passed = work.execution.data?.check?.passed !== false;
-  const atOnce = work.isSame && work.execution.data !== undefined && unseen(outputs, seen) === undefined && passed;
+  const atOnce = work.isSame && work.execution.data !== undefined && unseen(outputs, seen) === undefined && !about.waiting.form_data_cut && passed;
   const rollback = () => void navigate({ to: '/runs/$runId/rollback', params: { runId: item.run_id }, search: { to: String(item.checkpoint_position ?? 0) } });
   const open = { kind: 'primary', size, offAt: phone ? 'hidden' : 'beside', className: phone ? 'flex-1' : undefined } as const;
   const first = { ...open, busy, off, ready } as const;

@@ -9,6 +9,7 @@ import { consequence, undone } from '@/model/consequences';
 import type { Question } from '@/model/inbox';
 import { covers } from '@/model/seen';
 import { Tag } from '@/ui/Badge';
+import { FormData } from '@/ui/FormData';
 import { HoldLine } from '@/ui/HoldLine';
 import { Keys } from '@/ui/Keys';
 import { Seeing } from '@/ui/Seeing';
@@ -63,6 +64,7 @@ export function Preview({ question, phone = false }: { question: Question; phone
             {work.others.length} more in review
           </Link>
         )}
+        {waiting.form_data && work.outputs.length === 0 && <FormData data={waiting.form_data} />}
         {waiting.reasons && waiting.reasons.length > 0 && <Checks check={{ passed: false, reasons: waiting.reasons }} />}
         {result && work.execution.data?.check && !waiting.reasons?.length && <Checks check={work.execution.data.check} />}
       </div>
@@ -180,6 +182,7 @@ function PhoneCard({ question, work }: { question: Question; work: Work }) {
             </div>
           </Seeing>
         )}
+        {waiting.form_data && work.outputs.length === 0 && <FormData data={waiting.form_data} className="my-[10px]" />}
         <div className="mb-3 flex min-h-6 items-center justify-between">
           {id && (
             <Link to="/review/$executionId" params={{ executionId: id }} className="touch-link text-[13px] underline underline-offset-2">

@@ -12,6 +12,7 @@ import { shownAs } from '@/model/preview';
 import { Badge, Tag } from '@/ui/Badge';
 import { Button } from '@/ui/Button';
 import { CodeView } from '@/ui/CodeView';
+import { FormData } from '@/ui/FormData';
 import { useNarrow, usePhone } from '@/ui/media';
 import { Sheet } from '@/ui/overlays';
 import { Page } from '@/ui/page';
@@ -128,6 +129,10 @@ function Screen({ id }: { id: string }) {
       <div className="flex min-h-0 flex-1 flex-col gap-3 p-5">
         <p className="max-w-[72ch]">{execution.error_details.last_error.error_message}</p>
         {execution.error_details.last_error.stack_trace && <CodeView text={execution.error_details.last_error.stack_trace} label="Where it failed" className="min-h-0 flex-1 rounded-2" />}
+      </div>
+    ) : execution.form_data ? (
+      <div className="scroll-pane min-h-0 flex-1 p-5" tabIndex={0} role="region" aria-label="Filled in">
+        <FormData data={execution.form_data} />
       </div>
     ) : references.length > 0 ? (
       <Reference all={references} />

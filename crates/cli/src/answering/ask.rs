@@ -206,8 +206,11 @@ impl Asker<'_> {
         Ok(Said::Fields(fields, files))
     }
 
-    /// The outputs: their path, size and first lines.
+    /// What was filled in, and the outputs: their path, size and first lines.
     fn show(&self, execution: &Value, output: &mut Output<'_>) -> Result<(), Problem> {
+        for (name, value) in execution["form_data"].as_object().into_iter().flatten() {
+            output.say(&format!("  {name}: {}", text_of(value)));
+        }
         for artifact in execution["artifacts_generated"].as_array().into_iter().flatten() {
             let size = artifact["size_bytes"].as_u64().unwrap_or(0);
             output.say(&format!("  {} ({})", text_of(&artifact["file_path"]), text::size(size)));

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::server::{Server, files, id};
+use crate::server::{Server, files, form, id};
 
 #[test]
 fn slice_6_a_run_starts_with_its_first_checkpoint_and_workspace() {
@@ -183,4 +183,35 @@ fn what_waits_to_be_started_or_tried_again_is_answered_on_the_terminal() {
     server.post(&at("cancel"), &json!({})).expect(200);
     assert_eq!(server.execution(&execution)["waiting_for"]["kind"], "retry");
     assert_eq!(yes(), "in_progress");
+}
+
+#[test]
+fn who_approves_sees_what_was_filled_in() {
+    let server = Server::start();
+    let pipeline = server.pipeline(&[], false);
+    let mut step = form("Pay");
+    step["execution"]["human_only_config"]["save_as_artifact"] = json!(false);
+    for name in ["artifact_name", "artifact_format"] {
+        step["execution"]["human_only_config"].as_object_mut().expect("an object").remove(name);
+    }
+    step["human_interaction"]["requires_approval_to_start"] = json!(false);
+    let path = format!("/api/pipelines/{}/checkpoints", id(&pipeline["pipeline_id"]));
+    server.post(&path, &step).expect(201);
+    let run = server.run(&pipeline);
+    let execution = server.current(&run);
+    let submit = format!("/api/executions/{execution}/submit");
+    let answered = server.post(&submit, &json!({"fields": {"answer": "PAY-1000-EURO"}})).expect(200);
+    let filled = json!({"answer": "PAY-1000-EURO"});
+    assert_eq!((&answered["form_data"], &answered["waiting_for"]["form_data"]), (&filled, &filled));
+    let shown = server.execution(&execution);
+    assert_eq!((&shown["form_data"], &shown["waiting_for"]["form_data"]), (&filled, &filled));
+    assert_eq!(server.get("/api/inbox").expect(200)["items"][0]["waiting_for"]["form_data"], filled);
+    // Too much for a list of questions is shown with the execution.
+    let reject = format!("/api/executions/{execution}/reject");
+    server.post(&reject, &json!({"feedback": "more"})).expect(200);
+    let long = json!({"answer": "x".repeat(20_000)});
+    server.post(&submit, &json!({ "fields": long })).expect(200);
+    let shown = server.execution(&execution);
+    assert_eq!((&shown["form_data"], &shown["waiting_for"]["form_data_cut"]), (&long, &json!(true)));
+    assert!(shown["waiting_for"]["form_data"].is_null());
 }

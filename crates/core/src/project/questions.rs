@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::run::Rows;
 use crate::asks::options;
+use crate::digest::canonical;
 use crate::event::Text;
 use crate::rows::{Cell, Cells, Op, RowChange, Table};
 use crate::state::RunState;
@@ -185,6 +186,9 @@ pub(super) fn openness(run: &RunState, open: bool) -> Cells {
     vec![("open", open.into()), ("open_in", pipeline.into())]
 }
 
+/// The largest form data, as JSON, that stands in a question's row; the execution has all of it.
+const MAX_FORM_DATA: usize = 16 * 1024;
+
 /// What the inbox shows of a gate beside its columns.
 pub fn about(run: &RunState, gate: &Gate, execution: Option<&Execution>) -> Value {
     let mut about = json!({ "options": options(&gate.ask, run.pipeline().is_some()) });
@@ -205,6 +209,14 @@ pub fn about(run: &RunState, gate: &Gate, execution: Option<&Execution>) -> Valu
     }
     if !gate.approvals.is_empty() {
         about["approved_by"] = json!(gate.approvals);
+    }
+    // What is approved may be in no output.
+    if let (Ask::Result, Some(execution)) = (&gate.ask, execution)
+        && !execution.fields.is_empty()
+    {
+        let fits = canonical(&execution.fields).len() <= MAX_FORM_DATA;
+        about["form_data"] = if fits { json!(execution.fields) } else { json!({}) };
+        about["form_data_cut"] = json!(!fits);
     }
     match &gate.ask {
         Ask::Choice(choice) => about["question"] = json!(choice.prompt),

@@ -8,6 +8,7 @@ use holdpoint_core::state::PipelineState;
 use holdpoint_core::state::run::{Execution, ExecutionState, Stage};
 use holdpoint_core::{CheckpointId, ExecNo, ExecutionId, PipelineId, Rejection, RunId, State, StreamId};
 use serde::Serialize;
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::artifact::ArtifactDocument;
@@ -70,6 +71,10 @@ pub struct ExecutionAnswer {
     pub definition_digest: Option<String>,
     /// The present outputs.
     pub artifacts_generated: Vec<ArtifactDocument>,
+    /// What was filled in, by field, where it is a form.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub form_data: Option<Map<String, Value>>,
     /// What went wrong.
     pub error_details: ErrorDetails,
     /// What is waited for.
@@ -140,6 +145,7 @@ impl ExecutionAnswer {
             permanent_output_path: output_folder(run, execution).map(|folder| view.on_disk(folder)),
             definition_digest: execution.body.as_ref().map(holdpoint_core::Digest::checksum),
             artifacts_generated: execution.artifacts.iter().map(present).collect(),
+            form_data: Some(&execution.fields).filter(|fields| !fields.is_empty()).cloned(),
             error_details: ErrorDetails {
                 error_count: execution.errors,
                 last_error: execution.last_error.as_ref().map(|(at, failure)| LastError {

@@ -7,6 +7,7 @@ use holdpoint_core::plan::body::{self, Work};
 use holdpoint_core::state::run::{AskKind, Execution, Gate, RunState, RunStatus};
 use holdpoint_core::{Body, Digest, GateId, Level, Timestamp};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::Time;
@@ -43,6 +44,13 @@ pub struct WaitingFor {
     /// For guidance: what the check complained about.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<String>,
+    /// For the result of a form: what was filled in, by field.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub form_data: Option<Map<String, Value>>,
+    /// That it is too large to be shown here: the execution's `form_data` has it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub form_data_cut: bool,
 }
 
 /// How an answer must be proved.
@@ -136,6 +144,8 @@ pub(super) struct Asked {
     reasons: Option<Vec<String>>,
     asked_by: Option<String>,
     approved_by: Vec<String>,
+    form_data: Option<Map<String, Value>>,
+    form_data_cut: bool,
 }
 
 impl Question {
@@ -199,6 +209,8 @@ pub(super) fn asked(question: Question, body: Option<&Body>) -> WaitingFor {
         options: if picks { about.options } else { Vec::new() },
         budget: about.budget.as_ref().map(BudgetReached::from),
         reasons: about.reasons.unwrap_or_default(),
+        form_data: about.form_data.filter(|_| !about.form_data_cut),
+        form_data_cut: about.form_data_cut,
     }
 }
 
