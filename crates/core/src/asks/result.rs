@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_approval_completes_a_paused_run_too() {
+    fn the_last_approval_completes_a_run_that_was_to_pause() {
         let mut scene = Scene::new().with_pipeline(&[form("A"), form("B")]).with_run();
         scene.run(submit(1, 1, json!({"answer": "yes"})));
         scene.run(approve(&scene, 1, 1));
@@ -142,14 +142,13 @@ mod tests {
         scene.run(roll_back(1, 0));
         scene.run(pause(1));
         scene.run(undo(&scene));
-        assert_eq!(scene.status(1), "paused: x2 waiting_approval_to_complete");
+        assert_eq!(scene.status(1), "in_progress: x2 waiting_approval_to_complete");
         scene.check(
             approve(&scene, 1, 2),
             expect![[r#"
                 run R1: Approved x2
                 run R1: ArtifactPromoted x2 a
                 run R1: ExecutionCompleted x2
-                run R1: Resumed
                 run R1: Completed
                 pipeline: RunClosed { run: R1 }
             "#]],

@@ -6,8 +6,8 @@ use crate::asks;
 use crate::decision::{Draft, World};
 use crate::event::{PipelineEvent, RollbackRecord, RunEvent};
 use crate::state::pipeline::{RollbackEnd, RollbackRow};
-use crate::state::run::{ExecutionState, RunState, RunStatus};
-use crate::{PipelineId, Rejection, RollbackId, StreamId};
+use crate::state::run::{ExecutionState, RunState, RunStatus, Stage};
+use crate::{PipelineId, Rejection, RollbackId, RunId, StreamId};
 
 /// The streams that the rule looks at.
 pub(super) fn needs(
@@ -75,6 +75,7 @@ fn restore(
     let was_active = draft.run(target)?.status.is_active();
     draft.on_run(target, RunEvent::Undone { rollback });
     asks::failed::ask_all(draft, target)?;
+    pause_at_the_end(draft, target)?;
     let is_active = draft.run(target)?.status.is_active();
     match (was_active, is_active) {
         (false, true) => draft.on_pipeline(pipeline, PipelineEvent::RunReopened { run: target }),
@@ -91,6 +92,24 @@ fn restore(
     Ok(())
 }
 
+/// A pause that came after the rollback stays. Inside a step it holds from the step's end, as any pause does: an answer
+/// at the step's gate may begin work, which a paused run must not have.
+fn pause_at_the_end(draft: &mut Draft<'_>, run: RunId) -> Result<(), Rejection> {
+    let state = draft.run(run)?;
+    let inside = state.active().any(|(_, execution)| {
+        matches!(
+            execution.state,
+            ExecutionState::AwaitingComplete
+                | ExecutionState::Working(Stage::Form | Stage::Input | Stage::Guidance | Stage::Budget)
+        )
+    });
+    if state.status == RunStatus::Paused && inside {
+        draft.on_run(run, RunEvent::Resumed {});
+        draft.on_run(run, RunEvent::PauseAsked {});
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
@@ -98,8 +117,8 @@ mod tests {
     use crate::PipelineCommand;
     use crate::definition::OnFailure;
     use crate::testing::{
-        Scene, approve, approve_all, failing, form, on_pipeline, outcome_failed, retry, roll_back,
-        roll_back_to_run, script, start, start_step, submit, undo,
+        Scene, approve, approve_all, failing, form, on_pipeline, outcome_failed, pause, retry, revise,
+        roll_back, roll_back_to_run, script, start, start_step, submit, undo,
     };
     use serde_json::json;
 
@@ -227,5 +246,32 @@ mod tests {
         let order = scene.pipeline().order.iter().rev().copied().collect();
         scene.run(on_pipeline(PipelineCommand::Reorder(order)));
         scene.check_code(undo_it, "cannot_undo");
+    }
+
+    #[test]
+    fn a_pause_that_came_later_holds_from_the_end_of_the_step() {
+        let mut scene = Scene::new().with_pipeline(&[form("A"), form("B")]).with_run();
+        scene.run(submit(1, 1, json!({"answer": "yes"})));
+        scene.run(approve(&scene, 1, 1));
+        scene.run(start_step(&scene, 1));
+        scene.run(submit(1, 2, json!({"answer": "yes"})));
+        scene.run(roll_back(1, 0));
+        scene.run(pause(1));
+        assert_eq!(scene.status(1), "paused: x3 pending");
+        scene.check(
+            undo(&scene),
+            expect![[r#"
+            pipeline: RollbackUndone
+            run R1: Undone
+            run R1: Resumed
+            run R1: PauseAsked
+        "#]],
+        );
+        // A change begins work, which a paused run must not have.
+        scene.run(revise(1, 2, "more"));
+        assert_eq!(scene.status(1), "in_progress: x2 in_progress");
+        scene.run(submit(1, 2, json!({"answer": "more"})));
+        scene.run(approve(&scene, 1, 2));
+        assert_eq!(scene.status(1), "completed");
     }
 }

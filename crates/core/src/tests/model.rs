@@ -55,6 +55,10 @@ impl At {
         asks || self.in_flight()
     }
 
+    fn asks_inside(self) -> bool {
+        matches!(self, Self::Form | Self::Input | Self::Help | Self::Budget(_) | Self::AskDone)
+    }
+
     fn in_flight(self) -> bool {
         matches!(self, Self::Work | Self::Check | Self::Wait)
     }
@@ -587,6 +591,11 @@ impl Model {
         for r in removed.into_iter().chain([r]) {
             self.runs[r].gone = false;
             self.runs[r].cut();
+        }
+        // Inside a step it holds from the step's end.
+        let run = &mut self.runs[r];
+        if run.status == Status::Paused && run.execs.last().is_some_and(|e| e.at.asks_inside()) {
+            (run.status, run.pausing) = (Status::InProgress, true);
         }
         Done
     }
