@@ -99,6 +99,17 @@ impl Api {
         Ok(Self::new(way, runtime))
     }
 
+    /// Like [`Api::open`], for commands that make no home.
+    pub fn existing(context: &Context<'_, '_>) -> Result<Self, Problem> {
+        Self::must_exist(context)?;
+        Self::open(context)
+    }
+
+    /// Refuses a home that was never used.
+    pub fn must_exist(context: &Context<'_, '_>) -> Result<(), Problem> {
+        if context.server().is_some() { Ok(()) } else { crate::wiring::must_exist(&context.home()?) }
+    }
+
     fn new(way: Way, runtime: Runtime) -> Self {
         Self { way, runtime, speaker: RefCell::default(), prepared: Cell::default() }
     }

@@ -19,6 +19,9 @@ use crate::home::Home;
 use crate::problem::Problem;
 use crate::settings::{self, Files, Logging, Settings};
 
+/// With less room than this, a database cannot be opened.
+const ROOM: u64 = 256 * 1024;
+
 /// How a home is opened.
 pub struct HomeOptions {
     /// How its log is opened.
@@ -149,13 +152,19 @@ pub fn tree_options(home: &Home, files: &Files) -> tree::Options {
     }
 }
 
+/// Refuses a home that was never used, for commands that make none: in a wrong folder "nothing waits" would be wrong.
+pub fn must_exist(home: &Home) -> Result<(), Problem> {
+    if has_database(home) {
+        return Ok(());
+    }
+    let message = format!("there is no home with a database in `{}`", home.path().display());
+    let hint = "name another with --home PATH; `holdpoint serve` makes one";
+    Err(Problem::failed("home_missing", message, hint))
+}
+
 /// Opens the log of a home that is there, to look at it: nothing is made, and nothing is written to the log.
 pub fn look_at(home: &Home) -> Result<Arc<SqliteLog>, Problem> {
-    if !has_database(home) {
-        let message = format!("there is no home with a database in `{}`", home.path().display());
-        let hint = "name another with --home PATH; `holdpoint serve` makes one";
-        return Err(Problem::failed("home_missing", message, hint));
-    }
+    must_exist(home)?;
     let options = Options { short: true, existing: true, ..Options::default() };
     let log = SqliteLog::open(&home.path().join("db"), options);
     log.map(Arc::new).map_err(|error| cannot_open(home, &error))
@@ -195,6 +204,9 @@ pub fn wait<T>(future: impl Future<Output = T>) -> Result<T, Problem> {
 
 /// A log that opened, and then could not be read.
 pub fn cannot_read(home: &Home, error: &StoreError) -> Problem {
+    if let Some(full) = disk_full(home) {
+        return full;
+    }
     let message = format!("the database of `{}` cannot be read: {error}", home.path().display());
     let hint = "`holdpoint doctor` says what is wrong with the file; restore a copy of the home";
     Problem::failed("storage_damaged", message, hint)
@@ -218,12 +230,25 @@ fn cannot_open(home: &Home, error: &StoreError) -> Problem {
             format!("the database of `{path}` cannot be opened: {error}"),
             "restore a copy of the home, or name another with --home PATH",
         ),
-        StoreError::Io(_) | StoreError::Closed => Problem::failed(
-            "storage",
-            format!("the database of `{path}` cannot be opened: {error}"),
-            "look at the disk and at the rights of the folder `db` in it",
-        ),
+        StoreError::Io(_) | StoreError::Closed => disk_full(home).unwrap_or_else(|| {
+            Problem::failed(
+                "storage",
+                format!("the database of `{path}` cannot be opened: {error}"),
+                "look at the disk and at the rights of the folder `db` in it",
+            )
+        }),
     }
+}
+
+/// That the disk of a home is full, if it is. SQLite says only that the disk failed, also of commands that look: it makes
+/// files beside the database for every reader.
+fn disk_full(home: &Home) -> Option<Problem> {
+    let disk = rustix::fs::statvfs(home.path()).ok()?;
+    if disk.f_bavail.saturating_mul(disk.f_frsize) >= ROOM {
+        return None;
+    }
+    let message = format!("the disk of `{}` is full", home.path().display());
+    Some(Problem::failed("disk_full", message, "make room on the disk, then try again; nothing was lost"))
 }
 
 fn no_blobs(home: &Home, error: &BlobError) -> Problem {
@@ -232,6 +257,9 @@ fn no_blobs(home: &Home, error: &BlobError) -> Problem {
 }
 
 fn not_written(home: &Home, error: &SubmitError) -> Problem {
+    if let Some(full) = disk_full(home) {
+        return full;
+    }
     let message = format!("the home `{}` cannot be written: {error}", home.path().display());
     Problem::failed(error.code(), message, "look at the disk and the space on it")
 }

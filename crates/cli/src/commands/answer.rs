@@ -53,6 +53,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
+    Api::must_exist(context)?;
     let api = if args.resume { Api::working(context)? } else { Api::open(context)? };
     let execution = match &args.id {
         Some(id) => find(&api, id)?,
@@ -77,6 +78,11 @@ pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> 
     } else {
         let name = text_of(&answered["checkpoint_name"]);
         context.output.say(&format!("{name} is now {}", text_of(&answered["status"])));
+        // An approval that is one of several changes nothing else.
+        let waiting = &answered["waiting_for"];
+        if waiting["who"]["approved_by"].as_array().is_some_and(|given| !given.is_empty()) {
+            context.output.say(&text_of(&waiting["question"]));
+        }
     }
     api.finish();
     Ok(Exit::Done)

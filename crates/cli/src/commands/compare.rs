@@ -23,7 +23,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
-    let api = Api::open(context)?;
+    let api = Api::existing(context)?;
     for side in [&args.a, &args.b] {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-@.".contains(c);
         if side.is_empty() || !side.chars().all(plain) {

@@ -18,7 +18,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
-    let api = Api::open(context)?;
+    let api = Api::existing(context)?;
     let mut path = "/api/inbox".to_owned();
     if let Some(pipeline) = &args.pipeline {
         path = format!("{path}?pipeline_id={}", super::pipeline::find(&api, pipeline)?);

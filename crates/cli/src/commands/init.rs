@@ -25,13 +25,13 @@ pub struct Args {
 pub const EXAMPLE: &str = include_str!("../../../../examples/first-pipeline.yaml");
 
 pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
-    let folder = context.resolve(args.folder.as_deref().unwrap_or_else(|| std::path::Path::new(".")))?;
+    let folder = context.resolve(args.folder.as_deref().unwrap_or_else(|| std::path::Path::new("")))?;
     let cannot = |error: std::io::Error| {
         let message = format!("`{}` cannot be made a project: {error}", folder.display());
         Problem::failed("not_made", message, "check the path and its rights")
     };
     fs::create_dir_all(&folder).map_err(cannot)?;
-    let home = Home::at(folder.join(".holdpoint"));
+    let home = context.named_home()?.unwrap_or_else(|| Home::at(folder.join(".holdpoint")));
     let fresh = !wiring::has_database(&home);
     drop(wiring::wait(wiring::open_home(&home, HomeOptions::default()))??);
     let example = folder.join("first-pipeline.yaml");

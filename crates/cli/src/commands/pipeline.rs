@@ -68,7 +68,11 @@ pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> 
     if let Command::Run(args) = &args.command {
         return run::run(args, context);
     }
-    let api = Api::open(context)?;
+    // Applying a file is how a home gets its first pipeline.
+    let api = match &args.command {
+        Command::Apply(_) => Api::open(context)?,
+        _ => Api::existing(context)?,
+    };
     let exit = match &args.command {
         Command::List { deleted } => list::pipelines(&api, *deleted, context)?,
         Command::Show { pipeline } => list::show(&api, pipeline, context)?,

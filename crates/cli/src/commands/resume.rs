@@ -24,6 +24,7 @@ pub struct Args {
 
 pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     let prepared = args.follow.prepared(context)?;
+    Api::must_exist(context)?;
     let api = Api::working(context)?;
     let id = path_part(&args.run)?;
     let run = api.get(&format!("/api/runs/{id}")).map_err(|problem| match &*problem.code {

@@ -55,7 +55,7 @@ enum Command {
 }
 
 pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
-    let api = Api::open(context)?;
+    let api = Api::existing(context)?;
     match &args.command {
         Some(Command::List { run }) => list(&api, run.as_deref(), context)?,
         Some(Command::Undo { id }) => {

@@ -49,7 +49,10 @@ pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> 
     if matches!(args.command, Command::Show) {
         return show(context);
     }
-    let api = Api::open(context)?;
+    let api = match &args.command {
+        Command::Create { .. } => Api::open(context)?,
+        _ => Api::existing(context)?,
+    };
     match &args.command {
         Command::Show => {}
         Command::Create { name, role, days, pipelines, agent } => {

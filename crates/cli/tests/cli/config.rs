@@ -228,3 +228,34 @@ fn settings_of_a_folder_that_run_programs_have_to_be_trusted() {
     assert!(!shown.stdout.contains("mcp.look") && shown.stdout.contains("\"external\""), "{shown}");
     assert!(shown.stderr.contains("mcp.look.command; `holdpoint config trust`"), "{shown}");
 }
+
+#[test]
+fn commands_that_look_make_no_home() {
+    let sandbox = Sandbox::new();
+    let run = "00000000-0000-0000-0000-000000000001";
+    for command in [
+        &["inbox"][..],
+        &["pipeline", "list"],
+        &["pipeline", "runs", "x"],
+        &["pipeline", "run", "x"],
+        &["token", "list"],
+        &["rollback", "list"],
+        &["answer", "--approve"],
+        &["resume", run],
+        &["compare", run, run],
+        &["backup", "x.backup"],
+        &["audit", "verify"],
+    ] {
+        let arguments = [&["--home", "none", "--json"], command].concat();
+        let ran = sandbox.run(&arguments);
+        assert!(ran.exit == Some(1) && ran.stdout.contains("\"home_missing\""), "{command:?}: {ran}");
+        assert!(!sandbox.path("project/none").exists(), "{command:?}");
+    }
+    let made = sandbox.run(&["--home", "other", "init"]);
+    assert_eq!(made.exit, Some(0), "{made}");
+    assert!(
+        sandbox.path("project/other/db/state.db").exists() && !sandbox.path("project/.holdpoint").exists()
+    );
+    let made = sandbox.run(&["init", "--json"]);
+    assert!(made.stdout.contains("\"TMP/project/.holdpoint\""), "{made}");
+}

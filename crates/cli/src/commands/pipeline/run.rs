@@ -33,6 +33,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
+    Api::must_exist(context)?;
     let prepared = args.follow.prepared(context)?;
     if args.detach || args.no_start {
         let api = Api::open(context)?;
