@@ -111,6 +111,16 @@ impl Who {
             asked_by: None,
         }
     }
+
+    /// How far several approvals have come, once the first was given.
+    fn progress(&self) -> Option<String> {
+        let needed = self.required_approvals.filter(|_| !self.approved_by.is_empty())?;
+        let given = self.approved_by.len();
+        let can = |name: &&String| !self.approved_by.contains(name) && self.asked_by.as_ref() != Some(*name);
+        let names: Vec<&str> = self.approvers.iter().filter(can).map(String::as_str).collect();
+        let whom = if names.is_empty() { "another approver".to_owned() } else { names.join(" or ") };
+        Some(format!("{given} of {needed} approved; waiting for {whom}."))
+    }
 }
 
 /// A form to fill in.
@@ -190,14 +200,16 @@ pub(super) fn is_answerable(kind: AskKind, status: &str) -> bool {
 /// What a question asks; one of the plan itself has no body.
 pub(super) fn asked(question: Question, body: Option<&Body>) -> WaitingFor {
     let Question { kind, gate, since, digest, minimum, name, about } = question;
-    let (words, actions) = words(kind, &name, &about, body);
+    let (mut words, actions) = words(kind, &name, &about, body);
+    let who = who(kind, &about, body);
+    words.extend(who.progress().map(|progress| format!(" {progress}")));
     let form = body.and_then(Body::form);
     let picks = matches!(kind, AskKind::Choice | AskKind::Budget | AskKind::Guidance);
     WaitingFor {
         kind: kind.name(),
         gate_id: Some(gate),
         since: since.into(),
-        who: who(kind, &about, body),
+        who,
         digest: Some(digest.checksum()),
         assurance: AssuranceNeeded { minimum },
         question: words,

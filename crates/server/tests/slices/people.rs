@@ -92,6 +92,7 @@ async fn two_approvers_must_agree_and_neither_asked() {
     let half = approve(&bob).await.expect(200);
     assert_eq!(half["status"], "waiting_approval_to_start");
     assert_eq!(half["waiting_for"]["who"]["approved_by"], json!(["bob"]));
+    assert_eq!(half["waiting_for"]["question"], "May “A” begin? 1 of 2 approved; waiting for eve.");
     assert_eq!(approve(&bob).await.expect(200)["status"], "waiting_approval_to_start");
     assert_eq!(approve(&eve).await.expect(200)["status"], "in_progress");
     let said = home.get(&format!("/api/executions/{execution}")).await.expect(200);
