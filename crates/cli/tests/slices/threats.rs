@@ -337,3 +337,39 @@ fn a_damaged_output_is_neither_served_nor_approved() {
         server.post(&reject, &json!({"digest": digest, "feedback": "again"})).expect(200);
     }
 }
+
+#[test]
+fn slow_rules_do_not_stop_the_server() {
+    const FIELDS: usize = 12;
+    let server = Server::start();
+    let pipeline = server.pipeline(&[], false);
+    let mut step = form("Slow");
+    let field = |n: usize| {
+        json!({"name": format!("f{n}"), "type": "text", "label": "F", "required": true,
+               "validation": "(() => { while (true) {} })()"})
+    };
+    step["execution"]["human_only_config"]["input_fields"] = (0..FIELDS).map(field).collect();
+    step["human_interaction"]["requires_approval_to_start"] = json!(false);
+    server.post(&format!("/api/pipelines/{}/checkpoints", id(&pipeline["pipeline_id"])), &step).expect(201);
+    let filled: Value = (0..FIELDS).map(|n| (format!("f{n}"), json!("abc"))).collect();
+    let runs: Vec<String> = (0..4).map(|_| server.current(&server.run(&pipeline))).collect();
+    let answered = std::sync::atomic::AtomicUsize::new(0);
+    let meanwhile = std::thread::scope(|scope| {
+        for run in &runs {
+            let (server, filled, answered) = (&server, &filled, &answered);
+            scope.spawn(move || {
+                let submit = format!("/api/executions/{run}/submit");
+                server.post(&submit, &json!({ "fields": filled })).refused(422, "invalid_fields");
+                answered.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            });
+        }
+        let mut meanwhile = 0;
+        while answered.load(std::sync::atomic::Ordering::Relaxed) == 0 {
+            server.get("/livez").expect(200);
+            meanwhile += 1;
+        }
+        meanwhile
+    });
+    // Two threads that wait for rules would answer nothing at all in that time.
+    assert!(meanwhile > 20, "{meanwhile} answers");
+}
