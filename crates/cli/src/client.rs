@@ -21,7 +21,7 @@ use tokio::runtime::Runtime;
 
 use crate::context::Context;
 use crate::home::Home;
-use crate::problem::Problem;
+use crate::problem::{Failure, Problem};
 use crate::settings::Settings;
 use local::Local;
 pub use local::Routes;
@@ -108,6 +108,20 @@ impl Api {
     /// Refuses a home that was never used.
     pub fn must_exist(context: &Context<'_, '_>) -> Result<(), Problem> {
         if context.server().is_some() { Ok(()) } else { crate::wiring::must_exist(&context.home()?) }
+    }
+
+    /// For a list of a home that was never used: an empty list, which says that there is no home.
+    pub fn nothing_there(context: &mut Context<'_, '_>) -> Result<bool, Failure> {
+        let missing = match Self::must_exist(context) {
+            Ok(()) => return Ok(false),
+            Err(problem) if problem.code == "home_missing" => problem,
+            Err(problem) => return Err(problem.into()),
+        };
+        context.output.say(&format!("{}; {}", missing.message, missing.hint));
+        if context.output.is_json() {
+            context.output.value(&serde_json::json!({"items": []}))?;
+        }
+        Ok(true)
     }
 
     fn new(way: Way, runtime: Runtime) -> Self {

@@ -18,6 +18,9 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
+    if args.pipeline.is_none() && Api::nothing_there(context)? {
+        return Ok(Exit::Done);
+    }
     let api = Api::existing(context)?;
     let mut path = "/api/inbox".to_owned();
     if let Some(pipeline) = &args.pipeline {

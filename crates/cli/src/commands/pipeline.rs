@@ -68,6 +68,9 @@ pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> 
     if let Command::Run(args) = &args.command {
         return run::run(args, context);
     }
+    if matches!(args.command, Command::List { .. }) && Api::nothing_there(context)? {
+        return Ok(Exit::Done);
+    }
     // Applying a file is how a home gets its first pipeline.
     let api = match &args.command {
         Command::Apply(_) => Api::open(context)?,

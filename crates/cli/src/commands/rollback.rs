@@ -55,6 +55,9 @@ enum Command {
 }
 
 pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
+    if matches!(args.command, Some(Command::List { .. })) && Api::nothing_there(context)? {
+        return Ok(Exit::Done);
+    }
     let api = Api::existing(context)?;
     match &args.command {
         Some(Command::List { run }) => list(&api, run.as_deref(), context)?,

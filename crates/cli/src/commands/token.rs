@@ -49,6 +49,9 @@ pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> 
     if matches!(args.command, Command::Show) {
         return show(context);
     }
+    if matches!(args.command, Command::List) && Api::nothing_there(context)? {
+        return Ok(Exit::Done);
+    }
     let api = match &args.command {
         Command::Create { .. } => Api::open(context)?,
         _ => Api::existing(context)?,

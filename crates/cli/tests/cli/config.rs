@@ -234,12 +234,8 @@ fn commands_that_look_make_no_home() {
     let sandbox = Sandbox::new();
     let run = "00000000-0000-0000-0000-000000000001";
     for command in [
-        &["inbox"][..],
-        &["pipeline", "list"],
-        &["pipeline", "runs", "x"],
+        &["pipeline", "runs", "x"][..],
         &["pipeline", "run", "x"],
-        &["token", "list"],
-        &["rollback", "list"],
         &["answer", "--approve"],
         &["resume", run],
         &["compare", run, run],
@@ -249,6 +245,14 @@ fn commands_that_look_make_no_home() {
         let arguments = [&["--home", "none", "--json"], command].concat();
         let ran = sandbox.run(&arguments);
         assert!(ran.exit == Some(1) && ran.stdout.contains("\"home_missing\""), "{command:?}: {ran}");
+        assert!(!sandbox.path("project/none").exists(), "{command:?}");
+    }
+    for command in [&["inbox"][..], &["pipeline", "list"], &["token", "list"], &["rollback", "list"]] {
+        let ran = sandbox.run(&[&["--home", "none"], command].concat());
+        let told = ran.stderr.starts_with("there is no home with a database in `TMP/project/none`; ");
+        assert!(ran.exit == Some(0) && ran.stdout.is_empty() && told, "{command:?}: {ran}");
+        let ran = sandbox.run(&[&["--home", "none", "--json"], command].concat());
+        assert_eq!((ran.exit, ran.stdout.as_str()), (Some(0), "{\"items\":[]}\n"), "{command:?}");
         assert!(!sandbox.path("project/none").exists(), "{command:?}");
     }
     let made = sandbox.run(&["--home", "other", "init"]);

@@ -151,8 +151,7 @@ fn checks_retries_forms_and_people_are_played_from_the_recording() {
 fn what_is_not_recorded_is_said() {
     let place = Place::new();
     place.run(&["run", "--replay", "01890000-0000-7000-8000-000000000000"]).expect(1);
-    place.run(&["init"]).expect(0);
-    place.run(&["pipeline", "list"]).expect(0);
+    place.run(&["init", "--home", "home"]).expect(0);
     let missing =
         place.run(&["run", "--replay", "01890000-0000-7000-8000-000000000000", "--json"]).expect(1).json();
     assert_eq!(missing["error"]["code"], "not_found");
