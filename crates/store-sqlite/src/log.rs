@@ -100,7 +100,8 @@ impl SqliteLog {
         let conn = place.found(&turnstile, options.existing)?;
         let whole = tail::is_whole(&conn).map_err(|error| failed(&error))?;
         // A new file gets its WAL by being made; a store behind another VFS has its WAL elsewhere.
-        let lacks_tail = has_file && !has_wal && place.vfs.is_none() && whole == Some(false);
+        let found = has_file && !has_wal && place.vfs.is_none() && whole == Some(false);
+        let lacks_tail = tail::is_known_to_lack(dir, found);
         if let Some(pages) = options.max_pages {
             limit(&conn, pages).map_err(|error| failed(&error))?;
         }

@@ -12,6 +12,18 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::connect::failed;
 
+/// The file that keeps in mind that the end is missing: opening the database makes a WAL, which was the only sign.
+const INCOMPLETE: &str = "incomplete";
+
+/// Whether the end is missing, by what was found now or earlier.
+pub(crate) fn is_known_to_lack(dir: &Path, found: bool) -> bool {
+    let mark = dir.join(INCOMPLETE);
+    if found && let Err(error) = std::fs::write(&mark, "state.db was copied without state.db-wal\n") {
+        tracing::warn!(%error, "that the end of the log is missing cannot be kept in mind");
+    }
+    found || mark.exists()
+}
+
 /// Sets the row. It counts once it is in the file itself.
 pub(crate) fn set_whole(conn: &Connection, whole: bool) -> rusqlite::Result<()> {
     conn.prepare_cached("INSERT OR REPLACE INTO meta VALUES('whole', ?)")?.execute([whole]).map(drop)

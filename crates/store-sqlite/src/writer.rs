@@ -357,6 +357,10 @@ fn attempt(
     identity: Option<&Identity>,
     jobs: &mut [Job],
 ) -> Result<(), Failed> {
+    // Before, because the WAL may belong to the file that has the name now.
+    if identity.is_some_and(|identity| !identity.is_there()) {
+        return Err(Failed::Displaced);
+    }
     run("BEGIN IMMEDIATE", conn).map_err(Failed::Before)?;
     let answers = write(conn, books, data_version, jobs).map_err(|error| {
         take_back(conn, books, data_version);

@@ -26,7 +26,7 @@ pub struct Content {
     pub wrong: Vec<String>,
 }
 
-/// Checks every row of the log, and that every blob that it needs is there.
+/// Checks every row of the log, and that every blob that it needs is there and whole.
 pub async fn check(db: &Path, blobs: &Path, quiet: bool) -> Result<Content, StoreError> {
     let log = Arc::new(SqliteLog::open(db, Options { short: true, ..Options::default() })?);
     let progress = Progress::new("events checked", quiet);
@@ -35,8 +35,19 @@ pub async fn check(db: &Path, blobs: &Path, quiet: bool) -> Result<Content, Stor
     let store = LocalBlobs::open(blobs, log.clone()).map_err(|error| StoreError::Io(error.to_string()))?;
     for digest in retention::needed(&*log, &store, SystemClock.now()).await? {
         content.blobs += 1;
-        match store.get(digest).await {
-            Ok(_) => {}
+        // Only reading to the end compares a blob with its name.
+        let read = match store.get(digest).await {
+            Ok(mut bytes) => match tokio::io::copy(&mut bytes, &mut tokio::io::sink()).await {
+                Ok(_) => Ok(()),
+                Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+                    Err(BlobError::Corrupt(digest))
+                }
+                Err(error) => Err(BlobError::Io(error.to_string())),
+            },
+            Err(error) => Err(error),
+        };
+        match read {
+            Ok(()) => {}
             Err(error @ (BlobError::Missing(_) | BlobError::Corrupt(_))) => {
                 if content.wrong.len() < MAX_FOUND {
                     content.wrong.push(error.to_string());

@@ -14,8 +14,7 @@ use crate::wiring;
 pub const RESTORE: &str = "restore a copy of the home from before the damage; keep this one to look into it";
 
 /// What is said of a database that was copied without its WAL.
-pub const LACKS_TAIL: &str =
-    "the newest events are missing: state.db was copied while it was in use, without state.db-wal";
+pub const LACKS_TAIL: &str = "the newest events are missing: state.db was copied while it was in use, without state.db-wal (to keep it as it is, remove db/incomplete)";
 
 /// Check what was recorded
 #[derive(Debug, clap::Args)]

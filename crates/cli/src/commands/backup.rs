@@ -9,6 +9,7 @@ use holdpoint_engine::clock::{Clock as _, SystemClock};
 use serde_json::json;
 
 use crate::backup::{self, Content, DATABASE, Header, Manifest, Skipped, Writer};
+use crate::commands::audit::LACKS_TAIL;
 use crate::context::Context;
 use crate::home::Home;
 use crate::problem::{Exit, Failure, Problem};
@@ -37,6 +38,15 @@ pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> 
             Problem::failed("file_exists", message, "name another file, or move this one away").into()
         );
     }
+    if is_inside(&file, home.path()) {
+        let message = format!("`{}` is inside the home", args.file.display());
+        return Err(Problem::usage(
+            "file_in_home",
+            message,
+            "name a file elsewhere: what is in the home is lost with it",
+        )
+        .into());
+    }
     let quiet = context.output.is_quiet();
     let log = wiring::look_at(&home)?;
     let partial = beside(&file, "partial")?;
@@ -50,7 +60,10 @@ pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> 
     // First the database and then the blobs: a blob is durable before an event names it.
     wiring::wait(log.copy_to(database.clone()))?.map_err(|error| wiring::cannot_read(&home, &error))?;
     let checked = wiring::wait(backup::check(copy.path(), &home.path().join("blobs"), quiet))?;
-    let content = checked.map_err(|error| wiring::cannot_read(&home, &error))?;
+    let mut content = checked.map_err(|error| wiring::cannot_read(&home, &error))?;
+    if log.lacks_tail() {
+        content.wrong.insert(0, LACKS_TAIL.to_owned());
+    }
     let (manifest, skipped) = write(&home, &database, &partial, header, &content, quiet).map_err(cannot)?;
     let read_again = backup::verify(&partial).map_err(cannot)?;
     if read_again != manifest {
@@ -132,6 +145,12 @@ fn tell(
         "`holdpoint doctor --deep` says what is wrong; keep earlier backups",
     )
     .into())
+}
+
+/// Whether a file would be made in a folder, whatever the path is written like.
+fn is_inside(file: &Path, folder: &Path) -> bool {
+    let parent = file.parent().and_then(|parent| parent.canonicalize().ok());
+    parent.zip(folder.canonicalize().ok()).is_some_and(|(parent, folder)| parent.starts_with(folder))
 }
 
 /// A name beside a file, for what is not whole yet.

@@ -52,6 +52,7 @@ pub fn run(args: &Args, context: &mut Context<'_, '_>) -> Result<Exit, Failure> 
     }
     let what = if fresh { "made" } else { "is there already:" };
     context.output.say(&format!("home {what} {}", home.path().display()));
-    context.output.say(&format!("next: holdpoint pipeline apply {}", example.display()));
+    let place = context.same_place();
+    context.output.say(&format!("next: holdpoint pipeline apply {}{place}", example.display()));
     Ok(Exit::Done)
 }

@@ -18,6 +18,7 @@ use tokio::task::{JoinError, JoinHandle};
 use tokio::time::{Instant, MissedTickBehavior, interval, interval_at, timeout};
 use tokio_util::sync::CancellationToken;
 
+use crate::commands::audit::LACKS_TAIL;
 use crate::context::Context;
 use crate::dry_runs::Beside;
 use crate::home::Home;
@@ -140,6 +141,9 @@ pub async fn serve(
     let options = HomeOptions { works: Works::All, executor, offers, ..HomeOptions::of(&settings) };
     let open = wiring::open_home(home, options).await?;
     let OpenHome { engine, log, .. } = behind.0.get_or_init(|| open);
+    if log.lacks_tail() {
+        context.output.say(&format!("warning: {LACKS_TAIL}"));
+    }
     let admin = keys::admit_admin(home, engine).await?;
     app.open(engine.clone());
     // Nobody waits for it, unless there is code to run.

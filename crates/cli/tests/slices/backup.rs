@@ -144,6 +144,11 @@ fn a_database_without_its_end_is_noticed() {
     let verified = place.run(&["--home", "early", "audit", "verify", "--json"]).expect(1);
     let wrong = &verified.json()["wrong"][0];
     assert!(wrong.as_str().is_some_and(|wrong| wrong.contains("without state.db-wal")), "{wrong}");
+    // It stays known, though opening the copy made a WAL.
+    place.run(&["--home", "early", "audit", "verify"]).expect(1);
+    place.run(&["--home", "early", "backup", "early.backup"]).expect(1);
+    let inside = place.run(&["--home", "early", "backup", "early/x.backup", "--json"]).expect(64);
+    assert_eq!(inside.json()["error"]["code"], "file_in_home");
     copy("again");
     let looked = place.run(&["--home", "again", "doctor"]).expect(1);
     assert!(looked.stdout.contains("FAIL  end"), "{}", looked.stdout);

@@ -332,6 +332,8 @@ fn a_damaged_output_is_neither_served_nor_approved() {
         server.post(&gate, &answer).refused(500, "blob_corrupt");
         assert_eq!(server.execution(&execution)["status"], "waiting_approval_to_complete");
         assert_eq!(server.get("/readyz").expect(200)["damaged_blobs"], 1, "{name}");
+        let made = server.command(&["backup", "damaged.backup"]);
+        assert_eq!(made.status.code(), Some(1), "a backup says that what it has is damaged");
         // It can still be asked for again.
         let reject = format!("/api/executions/{execution}/reject");
         server.post(&reject, &json!({"digest": digest, "feedback": "again"})).expect(200);
