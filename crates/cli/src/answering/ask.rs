@@ -175,6 +175,7 @@ impl Asker<'_> {
                 None if required => " (required)".to_owned(),
                 None => String::new(),
             };
+            let extra = if field["type"] == "boolean" { format!("{extra} (yes or no)") } else { extra };
             let options = field["options"].as_array().map(|all| all.iter().map(text_of).collect::<Vec<_>>());
             if let Some(options) = options.filter(|options| !options.is_empty()) {
                 output.say(&format!("  one of: {}", options.join(", ")));
@@ -249,6 +250,8 @@ impl Asker<'_> {
                 Woken::Interrupted => return Err(Unanswered::Interrupted),
                 Woken::Changed if self.is_answered(execution)? => {
                     writeln!(err)?;
+                    // The command may end now, and a half-typed line would become one of the shell's.
+                    terminal::discard()?;
                     return Err(Unanswered::Elsewhere);
                 }
                 Woken::Changed => {}

@@ -69,9 +69,11 @@ pub fn typed(waiting: &Value, name: &str, text: &str) -> Value {
     let fields = waiting["form"]["input_fields"].as_array();
     let field = fields.into_iter().flatten().find(|field| field["name"] == name || field["field_id"] == name);
     let kind = field.map(|field| text_of(&field["type"])).unwrap_or_default();
-    match kind.as_str() {
-        "number" | "boolean" => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
-        _ => text.into(),
+    match (kind.as_str(), text.trim().to_lowercase().as_str()) {
+        ("boolean", "y" | "yes" | "true") => true.into(),
+        ("boolean", "n" | "no" | "false") => false.into(),
+        ("number" | "boolean", _) => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
+        (_, _) => text.into(),
     }
 }
 

@@ -84,6 +84,18 @@ impl Layer {
         self.0.into_iter().map(entry).collect()
     }
 
+    /// What is shown before it is trusted: also the variables that a program is started with.
+    pub(super) fn entries_to_trust(self) -> Vec<Entry> {
+        let shown = |(name, (value, origin)): (String, (Value, Origin))| {
+            if name.contains(".env.") {
+                Entry { name, value, origin }
+            } else {
+                entry((name, (value, origin)))
+            }
+        };
+        self.0.into_iter().map(shown).collect()
+    }
+
     #[cfg(test)]
     pub fn values(&self) -> impl Iterator<Item = (&String, &Value, &Origin)> {
         self.0.iter().map(|(name, (value, origin))| (name, value, origin))

@@ -24,13 +24,14 @@ pub struct Untrusted {
     pub file: PathBuf,
     /// The digest of their names and values.
     pub digest: Digest,
-    /// What they are; secrets are masked.
+    /// What they are; keys are masked, and what a program is started with is not.
     pub entries: Vec<Entry>,
 }
 
 /// Whether a setting runs programs, says where code is, or where models are asked.
 pub fn needs_trust(name: &str) -> bool {
-    const NAMES: [&str; 3] = ["execution.sandbox", "execution.script_folders", "flows.test_command"];
+    const NAMES: [&str; 4] =
+        ["execution.sandbox", "execution.script_folders", "files.base_pipelines_path", "flows.test_command"];
     const SECTIONS: [&str; 4] = ["agents.", "executors.", "mcp.", "tools."];
     NAMES.contains(&name)
         || SECTIONS.iter().any(|section| name.starts_with(section))
@@ -75,7 +76,7 @@ pub(super) fn sift(
         layer.put(held);
         return Ok((layer, None));
     }
-    Ok((layer, Some(Untrusted { file: file.to_owned(), digest, entries: held.entries() })))
+    Ok((layer, Some(Untrusted { file: file.to_owned(), digest, entries: held.entries_to_trust() })))
 }
 
 /// The digest that stands for all of them.
